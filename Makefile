@@ -4,17 +4,17 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots gallery docs editor clean tools tools-wasm tools-npm tools-browser tools-binaryen tools-sphinx tools-firefox
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots gallery docs editor release test-packages clean tools tools-wasm tools-npm tools-browser tools-binaryen tools-sphinx tools-firefox
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-serve: tools-wasm editor ## Build the page and serve it; the address is printed
-	@echo "Loopscope: http://127.0.0.1:$(PORT)/"
-	trunk serve --offline --address 127.0.0.1 --port $(PORT)
+serve: tools-wasm editor ## Build the page and serve it, and build it again when a source changes; the address is printed
+	cargo xtask page
+	@cargo xtask watch & trap "kill $$!" EXIT; node tests/browser/server.mjs $(PORT) --cors
 
 dist: tools-wasm editor ## Build the release page into dist/ and check its size
-	trunk build --release --offline
+	cargo xtask page --release
 	@$(MAKE) --no-print-directory split
 	@if command -v node >/dev/null; then node scripts/offline.mjs && node scripts/single.mjs && node scripts/licences.mjs && node scripts/size.mjs; else echo "node is missing: the size of the page is not checked"; fi
 
@@ -32,6 +32,7 @@ test: fmt clippy engine test-native test-browser ## Format, lints with warnings 
 
 test-native: tools-clients
 	cargo test --quiet --no-fail-fast
+	@if command -v python3 >/dev/null; then python3 packages/python/tests/test_block.py; else echo "python3 is missing: the blocks of the Python package are not tested."; fi
 
 test-browser: tools-npm tools-browser tools-binaryen tools-sphinx tools-firefox dist
 	@$(MAKE) --no-print-directory docs || echo "The documentation site was not built (it needs mdBook, which cargo installs): its tests are left out."
@@ -63,7 +64,7 @@ actions: tools-npm tools-browser tools-binaryen dist ## Measure how long each th
 	node scripts/measure.mjs actions
 
 drawing: tools-wasm editor tools-npm tools-browser ## Measure what a frame costs and which components it draws anew
-	trunk build --release --offline --features renders
+	cargo xtask page --release --features renders
 	node scripts/measure.mjs drawing
 
 memory: tools-npm tools-browser tools-binaryen dist ## Measure what an hour of rollouts leaves in memory
@@ -78,6 +79,14 @@ screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in
 
 gallery: tools-npm tools-browser tools-binaryen dist ## Make docs/gallery.md and its pictures
 	node scripts/gallery.mjs
+
+release: tools-npm tools-browser tools-binaryen dist ## Build every package into release/
+	@scripts/tools.sh maturin
+	rm -rf release
+	node scripts/release.mjs
+
+test-packages: ## Install each package of release/ into an empty folder and use it (make release; some minutes, and the registries)
+	npx playwright test --config tests/packages
 
 docs: ## Build the documentation site, in English and Chinese, into dist/docs, beside the page (make dist)
 	@scripts/tools.sh mdbook
@@ -109,5 +118,5 @@ tools-browser:
 	@scripts/tools.sh browser
 
 clean: ## Remove what was built (the tools stay)
-	rm -rf dist test-results playwright-report
+	rm -rf dist release test-results playwright-report
 	cargo clean --release

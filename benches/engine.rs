@@ -3,8 +3,7 @@
 //! Prints, for each case, the best and the median of several runs, the time a Pod and the allocations a Pod.
 //! `cargo bench -- 5000` runs the cases that have this in their name; `--check` fails when a target is missed.
 
-use apiserver::Patch;
-use apiserver::Why;
+use apiserver::{Patch, PatchType, Request, RequestBody, Verb};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::pod::Pod;
@@ -37,13 +36,13 @@ static COUNTING: Counting = Counting;
 /// A cluster with a Deployment of so many Pods, not yet advanced.
 fn deployment(pods: usize, nodes: usize) -> Sim {
     let mut sim = Sim::new(ClusterConfig::with_nodes(nodes), 1);
-    let origin = sim.command("kubectl apply -f -");
     let value = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" }, "spec": {
         "replicas": pods, "selector": { "matchLabels": { "app": "web" } },
         "template": { "metadata": { "labels": { "app": "web" } },
             "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.14.2", "ports": [{ "containerPort": 80 }] }] } } } });
     assert!(
-        sim.request(|server| server.create_value(&origin, value, Why::Asked))
+        sim.request(&Request::of_manifest(Verb::Create, value))
+            .result
             .is_ok(),
         "the Deployment is valid"
     );
@@ -52,7 +51,8 @@ fn deployment(pods: usize, nodes: usize) -> Sim {
 
 fn ready(sim: &Sim, image: &str) -> usize {
     let is_new = |pod: &Pod| pod.spec.containers.iter().all(|c| c.image == image);
-    sim.list(Kind::Pod)
+    sim.store()
+        .list(Kind::Pod)
         .filter(|o| {
             o.pod().is_some_and(|pod| pod.is_ready() && is_new(pod)) && !o.meta.is_deleting()
         })
@@ -61,7 +61,7 @@ fn ready(sim: &Sim, image: &str) -> usize {
 
 /// Advances until so many Pods of the image are Ready and no others are left.
 fn until_ready(sim: &mut Sim, pods: usize, image: &str) {
-    while ready(sim, image) < pods || sim.list(Kind::Pod).count() > pods {
+    while ready(sim, image) < pods || sim.store().count(Kind::Pod) > pods {
         let to = sim.now().after(1_000_000);
         assert!(to < Time(3_600_000_000), "not ready after an hour");
         sim.advance(to, usize::MAX);
@@ -71,10 +71,10 @@ fn until_ready(sim: &mut Sim, pods: usize, image: &str) {
 /// A cluster with so many Deployments of two Pods, each with a Service and, if asked for, a claim and a budget.
 fn small(workloads: usize, whole: bool) -> Sim {
     let mut sim = Sim::new(ClusterConfig::with_nodes((workloads / 50).max(3)), 1);
-    let origin = sim.command("kubectl apply -f -");
     let mut apply = |value| {
         assert!(
-            sim.request(|server| server.create_value(&origin, value, Why::Asked))
+            sim.request(&Request::of_manifest(Verb::Create, value))
+                .result
                 .is_ok(),
             "it is valid"
         )
@@ -198,12 +198,18 @@ fn main() {
         5,
         || started.clone(),
         |sim| {
-            let origin = sim.command("kubectl set image");
             let key = ObjectRef::new(Kind::Deployment, "default", "web");
             let change = json!({ "spec": { "template": { "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.16.1" }] } } } });
-            let patched = sim.request(|server| {
-                server.patch(&origin, &key, Patch::Strategic, &change, Why::Asked)
+            let body = RequestBody::Patch(Patch {
+                patch_type: PatchType::Strategic,
+                content: change,
             });
+            let patched = sim
+                .request(&Request {
+                    body,
+                    ..Request::new(Verb::Patch, &key)
+                })
+                .result;
             assert!(patched.is_ok(), "the patch is valid");
             until_ready(sim, 1_000, "nginx:1.16.1");
         },

@@ -97,23 +97,22 @@ const scalars = ViewPlugin.fromClass(class {
   }
 }, { decorations: (plugin) => plugin.decorations });
 
-/** What is wrong, in a block under its line, with the fix that is known. */
+/** What is wrong, in a block under its line, with the repair that is known. */
 class Says extends WidgetType {
-  constructor(diagnostic, word, on) { super(); Object.assign(this, { diagnostic, word, on }); }
-  eq(other) { return JSON.stringify(other.diagnostic) === JSON.stringify(this.diagnostic); }
+  constructor(diagnostic, index, on) { super(); Object.assign(this, { diagnostic, index, on }); }
+  eq(other) { return other.index === this.index && JSON.stringify(other.diagnostic) === JSON.stringify(this.diagnostic); }
   toDOM(view) {
-    const { message, error, fix, line, columns } = this.diagnostic;
+    const { message, error, reason, offer } = this.diagnostic;
     const box = document.createElement('div');
     box.className = error ? 'ls-says' : 'ls-says warn';
     box.append(message);
-    if (fix) {
+    if (offer) {
       const row = document.createElement('small');
       const button = document.createElement('button');
       button.type = 'button';
-      button.textContent = fix;
-      // The text may have gone on since it was looked at.
-      button.onclick = () => { if (line <= view.state.doc.lines && slice(view.state.doc.line(line), columns) === this.word) this.on.fix(line, ...columns, fix); };
-      row.append(`${this.on.words().suggestion} `, button, '?');
+      button.textContent = offer;
+      button.onclick = () => this.on.repair(this.index);
+      row.append(`${reason} `, button);
       box.append(row);
     }
     // CodeMirror does not see margins: the room around the box belongs to a box of its own.
@@ -160,11 +159,11 @@ function draw(state, { all, hot, near, live, shown }, on) {
     const last = Math.min(hot[run + 1], near[1] + around);
     for (let line = Math.max(hot[run], near[0] - around); line <= last; line++) lines.set(line, { css: 'ls-hot', says: [] });
   }
-  for (const diagnostic of all) {
+  for (const [index, diagnostic] of all.entries()) {
     const at = lines.get(diagnostic.line);
     const row = at && at.css !== 'ls-hot' ? at : { css: 'ls-warn', says: [] };
     if (diagnostic.error) row.css = 'ls-bad';
-    row.says.push(diagnostic);
+    row.says.push([diagnostic, index]);
     lines.set(diagnostic.line, row);
   }
   const here = state.doc.lineAt(state.selection.main.head).number;
@@ -175,7 +174,7 @@ function draw(state, { all, hot, near, live, shown }, on) {
     marks.add(line.from, line.from, Decoration.line({ class: css }));
     numbers.add(line.from, line.from, gutters[css]);
     if (live && number !== shown && (number === here || number === here + 1)) continue;
-    for (const diagnostic of says) marks.add(line.to, line.to, Decoration.widget({ widget: new Says(diagnostic, slice(line, diagnostic.columns), on), block: true, side: 1 }));
+    for (const [diagnostic, index] of says) marks.add(line.to, line.to, Decoration.widget({ widget: new Says(diagnostic, index, on), block: true, side: 1 }));
   }
   return { marks: marks.finish(), numbers: numbers.finish() };
 }
@@ -183,10 +182,6 @@ function draw(state, { all, hot, near, live, shown }, on) {
 /** Columns count characters; positions count UTF-16 units. */
 function place(line, column) {
   return line.from + [...line.text].slice(0, column).join('').length;
-}
-
-function slice(line, [from, to]) {
-  return [...line.text].slice(from, to).join('');
 }
 
 function ranges(doc, all) {
@@ -251,7 +246,7 @@ function drawn(then) {
   else requestAnimationFrame(() => setTimeout(then));
 }
 
-/** Makes an editor in `host`. `on`: text, words, and edit (with the text in UTF-8), apply, fix, offers, about. */
+/** Makes an editor in `host`. `on`: text, words, and edit (with the text in UTF-8), apply, repair, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   let news = 0, looks = 0, edits = 0, pasted = null, quiet = false;

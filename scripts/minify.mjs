@@ -5,7 +5,7 @@ import { transform } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 
-const dir = process.env.TRUNK_STAGING_DIR ?? new URL('../dist', import.meta.url).pathname;
+const dir = process.argv[2];
 for (const name of readdirSync(dir).filter((name) => /\.(js|css)$/.test(name) && !/^(editor|single)\.js$|\.wasm\.js$/.test(name))) {
   const { code } = await transform(readFileSync(`${dir}/${name}`, 'utf8'), { loader: name.endsWith('.css') ? 'css' : 'js', minify: true, legalComments: 'none', target: 'es2021' });
   writeFileSync(`${dir}/${name}`, code);

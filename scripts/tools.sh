@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/target/tools/bin:$HOME/.cargo/bin:$PATH"
-trunk_version=0.21.14
 mdbook_version=0.5.4
+maturin_version=1.16.0
 
 have() { command -v "$1" >/dev/null 2>&1; }
 cannot() { echo "Missing: $1" >&2; echo "  $2" >&2; exit 1; }
@@ -30,11 +30,6 @@ wasm() {
     have rustup || cannot "the Rust target $target" "Install it with your Rust distribution; rustup was not found."
     rustup target add "$target" || cannot "the Rust target $target" "rustup could not install it. Is there a network?"
   fi
-
-  trunk --version 2>/dev/null | grep -qF "$trunk_version" || install trunk "$trunk_version"
-  local bindgen
-  bindgen=$(grep -A1 '^name = "wasm-bindgen"$' Cargo.lock | sed -n 's/^version = "\(.*\)"/\1/p')
-  wasm-bindgen --version 2>/dev/null | grep -qF "$bindgen" || install wasm-bindgen-cli "$bindgen"
 }
 
 # The documentation site's builder (`make docs`).
@@ -48,6 +43,18 @@ sphinx() {
   [ -d target/tools/sphinx/sphinx ] && return
   have python3 && python3 -m pip install --quiet --disable-pip-version-check --target target/tools/sphinx -r tests/hosts/requirements.txt >/dev/null 2>&1 \
     || { rm -rf target/tools/sphinx; echo "Sphinx was not fetched (it needs Python 3 with pip, and a network): the test of a Sphinx page is left out."; }
+}
+
+# Makes wheels (scripts/release.mjs).
+maturin() {
+  local folder=target/tools/maturin
+  "$folder/bin/maturin" --version 2>/dev/null | grep -qF "$maturin_version" && return
+  [ -x "$folder/Scripts/maturin.exe" ] && return
+  have python3 || cannot "python3" "Wheels need Python 3 with venv and pip."
+  python3 -m venv "$folder" || cannot "a virtual environment" "On Debian: apt-get install python3-venv"
+  local bin=$folder/bin
+  [ -d "$bin" ] || bin=$folder/Scripts
+  "$bin/python" -m pip install --quiet --disable-pip-version-check "maturin==$maturin_version" || cannot "maturin" "pip could not install it. Is there a network?"
 }
 
 # Binaryen's wasm-split (scripts/split.mjs). The page builds without it.
@@ -98,7 +105,8 @@ case "${1:-}" in
   npm) npm_packages ;;
   mdbook) mdbook ;;
   sphinx) sphinx ;;
+  maturin) maturin ;;
   firefox) firefox ;;
   browser) browser ;;
-  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|mdbook|sphinx|firefox|has-browser" >&2; exit 2 ;;
+  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|mdbook|sphinx|maturin|firefox|has-browser" >&2; exit 2 ;;
 esac

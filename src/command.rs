@@ -1,10 +1,14 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
+mod block;
 mod export;
 mod handout;
+mod mdbook;
+mod page;
 mod picture;
+mod validate;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, value_parser};
 use cluster::Sim;
 use cluster::disk::MachineFiles;
 use controller_runtime::cluster::ClusterConfig;
@@ -56,6 +60,17 @@ enum Command {
     Lesson(LessonCommand),
     Picture(picture::PictureArgs),
     Export(export::ExportArgs),
+    Validate(validate::ValidateArgs),
+    Page(page::PageArgs),
+    Mdbook(mdbook::MdbookArgs),
+    /// Prints the completions of a shell
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual as a man page
+    #[command(hide = true)]
+    Man,
     /// Prints the version
     Version,
 }
@@ -156,7 +171,7 @@ struct ServeArgs {
     /// Continues a record
     #[arg(long, value_name = "RECORD")]
     resume: Option<String>,
-    /// Serves the built page too (dist), which follows the cluster
+    /// Serves the built page too (dist, or the one installed with the command), which follows the cluster
     #[arg(long, conflicts_with = "token")]
     page: bool,
     /// Serves the page of another folder than dist
@@ -238,6 +253,11 @@ pub fn main() -> ExitCode {
         Command::Picture(args) => picture::picture(&args),
         Command::Serve(args) => serve(args),
         Command::Replay(args) => replay(&args),
+        Command::Validate(args) => validate::validate(&args),
+        Command::Page(args) => page::page(&args),
+        Command::Mdbook(args) => mdbook::mdbook(&args),
+        Command::Completions { shell } => completions(shell),
+        Command::Man => manual(),
         Command::Version => {
             println!("loopscope {}", env!("CARGO_PKG_VERSION"));
             Ok(0)
@@ -250,6 +270,33 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<u8, String> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "loopscope", &mut out);
+    printed(io::stdout().write_all(&out).err())?;
+    Ok(0)
+}
+
+/// Prints one man page: the command, and a section for each of its commands.
+fn manual() -> Result<u8, String> {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut out = Vec::new();
+    let mut write = || -> io::Result<()> {
+        clap_mangen::Man::new(cli.clone()).render(&mut out)?;
+        for command in cli.get_subcommands().filter(|it| !it.is_hide_set()) {
+            let man = clap_mangen::Man::new(command.clone());
+            man.render_synopsis_section(&mut out)?;
+            man.render_description_section(&mut out)?;
+            man.render_options_section(&mut out)?;
+        }
+        Ok(())
+    };
+    write().map_err(|error| error.to_string())?;
+    printed(io::stdout().write_all(&out).err())?;
+    Ok(0)
 }
 
 fn run(args: &RunArgs) -> Result<u8, String> {
@@ -453,7 +500,7 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
             .collect::<Result<_, _>>()?,
         resume: args.resume.as_deref().map(read).transpose()?,
         record: args.record,
-        page: args.page_from.or(args.page.then(|| "dist".into())),
+        page: args.page_from.or(args.page.then(page::page_folder)),
         token: args.token,
         pace: match args.speed {
             _ if args.jump => ClockPace::Leap,
@@ -522,7 +569,7 @@ fn replay(args: &ReplayArgs) -> Result<u8, String> {
     }
     args.memory.limit();
     let mut run = Run::recalled(record.config, record.seed, record.commands, record.end);
-    while run.recalls() {
+    while run.is_replaying() {
         run.advance(record.end.1, usize::MAX);
     }
     let mut story = Story::new(BufWriter::new(io::stdout().lock()));

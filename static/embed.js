@@ -259,7 +259,7 @@
   }
 
   // Attributes that are parameters of the page as they are.
-  var passed = ['view', 'theme', 'speed', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
+  var passed = ['view', 'theme', 'speed', 'pace', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
   var known = passed.concat(['src', 'hash', 'lesson', 'start-at', 'preload', 'poster', 'fit', 'height']);
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'setTheme', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 

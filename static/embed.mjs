@@ -1,4 +1,4 @@
-// <loop-scope> as a module: of a page (`import 'https://your.site/loopscope/embed.mjs'`), or of a bundler, as the package loop-scope.
+// <loop-scope> as a module: of a page (`import 'https://your.site/loopscope/embed.mjs'`), or of a bundler, as the package loopscope.
 import './embed.js';
 
 /** The class of the element; undefined where there is no document, as on a server. */

@@ -11,7 +11,7 @@
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
   // else are in crates/i18n.
   var catalogues = { zh: {
-    what: 'Loopscope 在浏览器里运行 Kubernetes 的控制回路：粘贴清单，改动一处，看每个控制回路如何调谐。',
+    what: 'Loopscope 在浏览器里运行 Kubernetes 的控制循环：粘贴清单，改动一处，看每个控制循环如何调谐。',
     starting: '正在启动模拟器…',
     noWebAssembly: '此浏览器没有 WebAssembly，或已将其关闭',
     noFile: function (file) { return '无法加载 ' + file; },
@@ -180,7 +180,7 @@
 
   // Commands given before the module runs are kept and played when it does.
   var waiting = [];
-  var names = ['apply', 'load', 'kubectl', 'fault', 'play', 'pause', 'step', 'seek'];
+  var names = ['apply', 'load', 'kubectl', 'fault', 'play', 'pause', 'step', 'seek', 'speed', 'pace', 'live', 'branch', 'view', 'teach'];
   window.loopscope = { ready: false };
   names.forEach(function (name) {
     window.loopscope[name] = function () { waiting.push([name, arguments]); };

@@ -2,6 +2,8 @@
 //!
 //! `cargo test --test fuzz` runs a fixed number of rounds; `make fuzz` goes on for ten minutes with each kind of input.
 
+#[path = "fuzz/cel.rs"]
+mod cel;
 #[path = "fuzz/http.rs"]
 mod http;
 

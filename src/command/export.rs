@@ -1,7 +1,9 @@
 //! `loopscope export`: the page as one HTML file that opens with a manifest, a lesson or a scenario.
 
+use super::page::page_folder;
 use super::{at_lines, print, read};
 use actions::Action;
+use actions::RecordedAction;
 use cluster::Sim;
 use k8s_model::Time;
 use kubectl::BesideAct;
@@ -9,7 +11,7 @@ use lesson::format::Tongue;
 use scenario::{ActionSource, Finished, Observer, Scenario};
 use session::permalink::{self, Link};
 use session::run::Run;
-use session::{Recorded, single};
+use session::single;
 use std::path::Path;
 
 /// Writes one HTML file with the page and a manifest, a lesson or a scenario in it, which opens without a network
@@ -22,16 +24,21 @@ pub(super) struct ExportArgs {
     /// Form of the file: the only one
     #[arg(long)]
     html: bool,
-    /// File that a build of the page leaves
-    #[arg(long, value_name = "FILE", default_value = "dist/single.html")]
-    page: String,
+    /// File that a build of the page leaves (dist/single.html, or the one installed with the command)
+    #[arg(long, value_name = "FILE")]
+    page: Option<String>,
 }
 
 /// A scenario is exported as it runs with this seed, as `loopscope run` does.
 const SEED: u64 = 1;
 
 pub(super) fn export(args: &ExportArgs) -> Result<u8, String> {
-    let (file, page) = (args.file.as_str(), args.page.as_str());
+    let file = args.file.as_str();
+    let installed = || page_folder().join("single.html");
+    let page = &args
+        .page
+        .clone()
+        .unwrap_or_else(|| installed().to_string_lossy().into_owned());
     let text = read(file)?;
     let stem = || {
         Path::new(file)
@@ -81,7 +88,7 @@ fn is_scenario(text: &str) -> bool {
 /// Commands that a scenario runs.
 #[derive(Default)]
 struct Done {
-    commands: Vec<Recorded>,
+    commands: Vec<RecordedAction>,
     /// Ids of the steps that apply a manifest, each of which is one command.
     applied: Vec<u32>,
 }
@@ -104,7 +111,11 @@ impl Observer for Done {
             },
             action => action,
         };
-        self.commands.push((tasks, at, command));
+        self.commands.push(RecordedAction {
+            steps: tasks,
+            time: at,
+            action: command,
+        });
     }
 }
 
@@ -118,15 +129,17 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
         done.commands,
         (u64::MAX, sim.now()),
     );
-    while run.recalls() {
+    while run.is_replaying() {
         run.advance(sim.now(), usize::MAX);
     }
-    if run.newest().server().version() != sim.server().version() {
+    if run.newest().store().version() != sim.store().version() {
         return Err("the page would repeat the scenario in another way".to_owned());
     }
     // At this instant the first commands have run, without any consequence yet.
     let (commands, end) = run.record_of();
-    let began = commands.first().map_or(0, |(_, at, _)| at.0.div_ceil(1000));
+    let began = commands
+        .first()
+        .map_or(0, |first| first.time.0.div_ceil(1000));
     let mut link = Link::of_scenario(scenario, SEED, commands, end, Some(began));
     // Without a manifest the page would open with its own.
     link.manifest.get_or_insert_default();

@@ -10,6 +10,7 @@ use session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Ta
 use session::replace::{ReplaceMsg, Replacement};
 use std::fmt::Write as _;
 use std::rc::Rc;
+use views::draw::painter::TextSetting;
 use views::svg::{self, Style};
 
 /// Tasks of the engine between two readings of the clock.
@@ -108,10 +109,11 @@ fn step(out: &mut String, state: &mut State, card: &LessonCard, words: &Rc<Catal
     }
     let scene = state.picture().scene.clone();
     if !scene.items.is_empty() {
+        let text = TextSetting::built_in(words.clone());
         let _ = writeln!(
             out,
             "<figure>{}</figure>",
-            svg::picture(scene, "", Style::built_in(false), words.clone())
+            svg::picture(scene, "", Style::built_in(false), text)
         );
     }
     if !card.say.is_empty() {

@@ -4,11 +4,13 @@ use super::{print, read};
 use k8s_model::Time;
 use k8s_model::time::duration;
 use session::State;
+use session::breakpoint::Breakpoints;
 use session::filming::Filming;
 use session::permalink;
 use session::timeline::TimelineMsg;
 use std::path::PathBuf;
 use std::rc::Rc;
+use views::draw::painter::TextSetting;
 use views::svg::film::Film;
 use views::svg::{self, Style};
 
@@ -53,10 +55,10 @@ pub(super) struct PictureArgs {
 pub(super) fn picture(options: &PictureArgs) -> Result<u8, String> {
     let mut state = open(options)?;
     play(&mut state, options.at);
-    let words = Rc::new(options.lang.catalogue());
+    let text = TextSetting::built_in(Rc::new(options.lang.catalogue()));
     let style = Style::built_in(options.dark);
     let out = match (options.from, &options.stills) {
-        (None, None) => svg::picture(state.picture().scene.clone(), "", style, words),
+        (None, None) => svg::picture(state.picture().scene.clone(), "", style, text),
         (from, stills) => {
             let mut filming = Filming::new(
                 &state,
@@ -66,7 +68,7 @@ pub(super) fn picture(options: &PictureArgs) -> Result<u8, String> {
             );
             while filming.advance(SLICE) {}
             let frame_ms = (filming.step() as f64 / options.speed) as u64;
-            let mut film = Film::new(filming.frames, frame_ms, style, words);
+            let mut film = Film::new(filming.frames, frame_ms, style, text);
             match stills {
                 None => film.finish(),
                 Some(folder) => {
@@ -130,7 +132,7 @@ fn open(options: &PictureArgs) -> Result<State, String> {
             let mut state = State::from_link(link.as_ref());
             link.iter().for_each(|link| state.recall(link));
             // The requested instant is shown, wherever the link's breakpoints would stop.
-            state.timeline.breakpoints.clear();
+            state.timeline.breakpoints = Breakpoints::default();
             state
         }
         _ => State::new(&text, 1),
@@ -143,7 +145,7 @@ fn open(options: &PictureArgs) -> Result<State, String> {
 }
 
 fn play(state: &mut State, at: Option<Time>) {
-    while state.timeline.run.recalls() {
+    while state.timeline.run.is_replaying() {
         state.run_slice(SLICE);
     }
     match at {

@@ -5,7 +5,7 @@ use super::faults::Faults;
 use super::language::{Lang, say};
 use crate::web::dom;
 use actions::Action;
-use explain::evidence;
+use explain::handles::{ContainerImage, Handles};
 use explain::remedies::ActionOffer;
 use fault::Fault;
 use i18n::format::count;
@@ -69,7 +69,7 @@ pub struct ReplicasProps {
 #[component]
 pub fn Replicas(props: &ReplicasProps) -> Html {
     let object = &props.object;
-    let Some(replicas) = evidence::handles(object).0 else {
+    let Some(replicas) = Handles::of(object).replicas else {
         return Html::default();
     };
     let (word, name, namespace) = (
@@ -100,7 +100,7 @@ pub fn Actions(props: &ActionProps) -> Html {
     let (kind, name) = (object.kind, object.meta.name.to_string());
     let namespace = namespace_flag(object);
     let word = kind.name().to_ascii_lowercase();
-    let (replicas, image) = evidence::handles(object);
+    let Handles { replicas, image } = Handles::of(object);
     let entered = use_state(|| None::<String>);
     let run = |action: Action| {
         let on_command = props.on_command.clone();
@@ -112,7 +112,11 @@ pub fn Actions(props: &ActionProps) -> Html {
     if replicas.is_some() {
         rows.push(html! { <Replicas object={object.clone()} lang={props.lang} on_command={props.on_command.clone()} /> });
     }
-    if let Some((container, current)) = image {
+    if let Some(ContainerImage {
+        container,
+        image: current,
+    }) = image
+    {
         let value = (*entered).clone().unwrap_or_else(|| current.clone());
         let oninput = {
             let entered = entered.clone();

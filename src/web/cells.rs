@@ -5,6 +5,7 @@ use super::dom;
 use gloo_timers::callback::Timeout;
 use projection::model::{PodBlock, PodState};
 use std::rc::Rc;
+use views::draw::cells::{cell_colour, cell_shape};
 use views::shape::{CardBody, Cells, Item, OLD_REVISION_ALPHA};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
@@ -143,15 +144,6 @@ fn pen(node: &NodeRef) -> Option<(HtmlCanvasElement, CanvasRenderingContext2d)> 
     Some((canvas, context))
 }
 
-/// Draws a ring around the selected cell.
-pub fn ring(cells: &Cells) -> Html {
-    let Some((x, y)) = cells.ring.map(|at| cells.offset(at)) else {
-        return Html::default();
-    };
-    let (left, top) = (cells.at.0 + x, cells.at.1 + y);
-    html! { <i class="ring-of" style={format!("translate:{left}px {top}px;width:{0}px;height:{0}px", cells.side)} /> }
-}
-
 /// Canvas for the cells of one shape, or of many: a thousand small canvases would each be a layer of the browser.
 #[derive(Properties, PartialEq)]
 pub struct SheetProps {
@@ -277,68 +269,33 @@ impl Sheet {
     }
 }
 
-/// Adds the four sides of a cell to the path.
-fn frame(context: &CanvasRenderingContext2d, (x, y): (f64, f64), s: f64, wide: f64) {
-    context.rect(x, y, s, wide);
-    context.rect(x, y + s - wide, s, wide);
-    context.rect(x, y, wide, s);
-    context.rect(x + s - wide, y, wide, s);
-}
-
-/// Paints the cells of a state as one path; the shapes are distinct in greyscale: full, half, ring, dashed, slashed, crossed.
+/// Paints the cells of a state as one path.
 fn draw(
     context: &CanvasRenderingContext2d,
     state: PodState,
-    s: f64,
+    side: f64,
     cells: impl Iterator<Item = (f64, f64)> + Clone,
 ) {
+    let shape = cell_shape(state, side);
+    let token = |name: &str| dom::token(&format!("--{name}"));
     context.begin_path();
     for (x, y) in cells.clone() {
-        match state {
-            PodState::Ready | PodState::Failed => context.rect(x, y, s, s),
-            PodState::Creating => {
-                context.rect(x, y + s / 2.0, s, s / 2.0);
-                context.rect(x, y, s, 1.0);
-                context.rect(x, y, 1.0, s);
-                context.rect(x + s - 1.0, y, 1.0, s);
-            }
-            PodState::Pending => {
-                for (dx, dy, w, h) in [
-                    (0.0, 0.0, 2.0, 1.0),
-                    (s - 2.0, 0.0, 2.0, 1.0),
-                    (0.0, s - 1.0, 2.0, 1.0),
-                    (s - 2.0, s - 1.0, 2.0, 1.0),
-                    (0.0, 0.0, 1.0, 2.0),
-                    (s - 1.0, 0.0, 1.0, 2.0),
-                    (0.0, s - 2.0, 1.0, 2.0),
-                    (s - 1.0, s - 2.0, 1.0, 2.0),
-                ] {
-                    context.rect(x + dx, y + dy, w, h);
-                }
-            }
-            PodState::Terminating => {
-                // A frame separates neighbouring cells.
-                frame(context, (x, y), s, 0.8);
-                for k in 0..s as usize {
-                    context.rect(x + k as f64, y + s - 1.0 - k as f64, 1.5, 1.5);
-                }
-            }
-            PodState::NotReady | PodState::Succeeded => {
-                frame(context, (x, y), s, 1.5);
-            }
+        for part in &shape.fills {
+            context.rect(x + part.x, y + part.y, part.w, part.h);
         }
     }
-    context.set_fill_style_str(&dom::token(&format!("--st-{}", state.class())));
+    context.set_fill_style_str(&token(cell_colour(state)));
     context.fill();
-    if state == PodState::Failed && s > 5.0 {
-        context.begin_path();
-        for (x, y) in cells {
-            context.move_to(x + 2.0, y + 2.0);
-            context.line_to(x + s - 2.0, y + s - 2.0);
-            context.move_to(x + s - 2.0, y + 2.0);
-            context.line_to(x + 2.0, y + s - 2.0);
-        }
-        context.set_stroke_style_str(&dom::token("--on-status"));
-        context.stroke();
+    if shape.lines.is_empty() {
+        return;
     }
+    context.begin_path();
+    for (x, y) in cells {
+        for [from, to] in &shape.lines {
+            context.move_to(x + from.0, y + from.1);
+            context.line_to(x + to.0, y + to.1);
+        }
+    }
+    context.set_stroke_style_str(&token(shape.line));
+    context.stroke();
 }

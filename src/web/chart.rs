@@ -1,10 +1,12 @@
 //! The chart of a rollout: its layers, and the values at the instant of the pointer or the keyboard.
 
 use super::language::{Lang, say};
+use super::primitives::{drawing, setting};
 use i18n::format::{Px, clock};
-use i18n::{Message, msg};
+use i18n::msg;
 use std::rc::Rc;
-use views::rollout::Chart;
+use views::draw::chart::plot;
+use views::rollout::{Chart, RevisionKey, Swatch};
 use web_sys::{Element, KeyboardEvent, PointerEvent};
 use yew::prelude::*;
 
@@ -28,51 +30,46 @@ pub fn ChartView(props: &Props) -> Html {
     let at = asked.unwrap_or(of.now).min(of.now);
     html! {
         <>
-            { drawing(of, props.size) }
+            { drawing(&plot(of, props.size, &setting())) }
             { revisions(of, at, asked.is_some()) }
             { probe(of, at, &asked) }
         </>
     }
 }
 
-fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
-    html! {
-        <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
-            <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="line" d="M1 0V6" /></pattern>
-            <pattern id="failing" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><path class="line fls" d="M1 0V6" /></pattern>
-            // With forced colours an older revision is striped.
-            <pattern id="older" width="4" height="4" patternUnits="userSpaceOnUse"><path class="line" d="M0 1H4" /></pattern>
-            { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
-            { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ say(text) }</text> }) }
-        </svg>
-    }
-}
-
 /// Draws a row per revision: its colour, its name, and its number of Pods at an instant.
 fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
-    let row = |(class, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
+    let row = |key: &RevisionKey| {
+        let image = cell("mono", Some(key.swatch), &say(&key.image));
         if of.low {
-            return html! { <tr>{ cell("mono", class, &say(image)) }{ cell("", "", &of.share(*revision, at)) }</tr> };
+            return html! { <tr>{ image }{ cell("", None, &of.share(key.revision, at)) }</tr> };
         }
-        html! { <tr>{ cell("mono", class, &say(image)) }{ cell("mono", "", &say(hash)) }{ for of.numbers(*revision, at).map(|number| cell("", "", &number)) }</tr> }
+        html! { <tr>{ image }{ cell("mono", None, &say(&key.hash)) }{ for of.numbers(key.revision, at).map(|number| cell("", None, &number)) }</tr> }
     };
-    let heads = [(msg::chart_image(), ""), (msg::chart_revision_head(), "")]
-        .into_iter()
-        .chain(of.heads());
+    let heads = [
+        (msg::chart_image(), None),
+        (msg::chart_revision_head(), None),
+    ]
+    .into_iter()
+    .chain(of.heads());
     // On a phone the axis has no room for the playhead's time.
     let small = of.left < of.plot.x;
     html! {
         <div class={classes!("keys-of", small.then_some("small"), of.low.then_some("low"))} style={format!("left:{}px", Px(of.left))}>
             <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.line(at, asked)) }</span></p>
-            <table aria-label={say(&of.title)}><thead><tr>{ for heads.map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={class} /> }{ say(words) }</th> }) }</tr></thead>
+            <table aria-label={say(&of.title)}><thead><tr>{ for heads.map(|(words, swatch)| html! { <th scope="col">{ for swatch.map(swatch_mark) }{ say(words) }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>
         </div>
     }
 }
 
 /// Draws a table cell, with its colour.
-fn cell(class: &'static str, swatch: &'static str, words: &str) -> Html {
-    html! { <td class={class}>if !swatch.is_empty() { <i class={swatch} /> }{ words.to_string() }</td> }
+fn cell(class: &'static str, swatch: Option<Swatch>, words: &str) -> Html {
+    html! { <td class={class}>{ for swatch.map(swatch_mark) }{ words.to_string() }</td> }
+}
+
+fn swatch_mark(swatch: Swatch) -> Html {
+    html! { <i class={swatch.class()} /> }
 }
 
 /// Draws the line that follows the pointer. By keyboard it goes from change to change.

@@ -81,7 +81,7 @@ impl Console {
             }
             _ => own(&mut props.on_complete.emit(last.to_string()).into_iter()),
         };
-        k8s_model::sort::sort(&mut found);
+        found.sort();
         found.dedup();
         let Some(first) = found.first() else { return };
         let mut common = first.clone();

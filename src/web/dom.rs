@@ -27,6 +27,25 @@ pub fn element(id: &str) -> Option<Element> {
     document().get_element_by_id(id)
 }
 
+/// Selects the text of the editor in an element, and gives it the focus.
+pub fn select_text(within: &str) {
+    let find = |selector: &str| {
+        let all = [within, " ", selector].concat();
+        document().query_selector(&all).ok().flatten()
+    };
+    if let Some(content) = find(".cm-content") {
+        focus(&content);
+        if let Ok(Some(selection)) = window().get_selection() {
+            let _ = selection.select_all_children(&content);
+        }
+    } else if let Some(area) =
+        find("textarea").and_then(|area| area.dyn_into::<web_sys::HtmlTextAreaElement>().ok())
+    {
+        focus(&area);
+        area.select();
+    }
+}
+
 /// Milliseconds since the page was loaded.
 pub fn now() -> f64 {
     window()

@@ -4,7 +4,7 @@
 use super::dom::{document, window};
 use super::language::say;
 use crate::web::dom;
-use crate::web::language;
+use crate::web::primitives::setting;
 use gloo_timers::callback::Timeout;
 use i18n::msg;
 use session::filming::Filming;
@@ -108,7 +108,7 @@ fn makes_videos() -> bool {
 
 /// Saves a scene under a name; `selected` is the uid of the selected object.
 pub fn save(scene: Rc<Scene>, selected: &str, form: ImageFormat, name: String) {
-    let mut pieces = Pieces::new(scene, selected, style(), language::words());
+    let mut pieces = Pieces::new(scene, selected, style(), setting());
     let mut parts = Vec::new();
     in_parts(move || {
         if let Some(piece) = pieces.next() {
@@ -137,7 +137,7 @@ pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
             filming.step(),
             name.clone(),
         );
-        let film = Film::new(frames, step, style(), language::words());
+        let film = Film::new(frames, step, style(), setting());
         match form {
             ImageFormat::Video | ImageFormat::Stills => save_stills(film, form, step, name),
             _ => save_moving(film, name),

@@ -37,7 +37,7 @@ pub fn Faults(props: &FaultsProps) -> Html {
     };
     // Groups: faults of the object itself, faults of its watch events, and faults of the whole cluster.
     let of = |offer: &&ActionOffer| match offer.action {
-        Action::Fault(Fault::Lose { .. } | Fault::Delay { .. }) => 1,
+        Action::Fault(Fault::Lose { .. } | Fault::Delay { .. } | Fault::Repeat { .. }) => 1,
         _ if offer.is_for_all() => 2,
         _ => 0,
     };

@@ -76,8 +76,7 @@ pub fn send(state: &mut State) {
     let Some(send) = dom::function("loopscopeSend") else {
         return;
     };
-    for sent in following.outbox.drain(..) {
-        let (path, body) = sent.request();
+    for (path, body) in following.outbox.drain(..).filter_map(|sent| sent.request()) {
         let _ = send.call2(&JsValue::NULL, &path.into(), &body.into());
     }
 }

@@ -4,17 +4,21 @@ use super::actions::Actions;
 use super::dom::{icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
+use super::terms;
 use crate::web::dom;
 use actions::Action;
 use explain::diagnose::{Diagnosis, Remedy};
-use explain::evidence;
+use explain::handles::assumed_image;
 use explain::headline;
+use explain::pill::StatusPill;
+use explain::properties::{PropertyRole, properties};
 use explain::remedies::{self, ActionOffer};
 use explain::replaced::Replaced;
 use explain::standing::Standing;
-use explain::waits::{Cure, Health};
+use explain::waits::{Health, RemedyKind};
 use explain::why::Row;
 use explain::words::{self, Reason};
+use explain::yaml::yaml as yaml_of;
 use i18n::format::{clock, middle, stamp};
 use i18n::{Arg, Message, msg};
 use k8s_model::{Body, Object, ObjectRef, Timestamp};
@@ -106,18 +110,19 @@ pub fn Inspector(props: &Props) -> Html {
     let pill = props
         .object
         .as_ref()
-        .and_then(|object| evidence::standing_pill(object, health));
-    let pill = pill.map(|(words, class, glyph)| {
-        if props.late.is_some() {
-            (words, "notready", "pod-notready")
-        } else {
-            (words, class, glyph)
-        }
+        .and_then(|object| StatusPill::of(object, health));
+    let pill = pill.map(|pill| match props.late {
+        Some(_) => StatusPill {
+            class: "notready",
+            glyph: "pod-notready",
+            ..pill
+        },
+        None => pill,
     });
     let head = html! {
         <div class="i-head">{ tile(key.kind.name()) }
             <div class="grow"><small>{ key.kind.name() }
-                if let Some((words, class, glyph)) = pill {
+                if let Some(StatusPill { words, class, glyph }) = pill {
                     <span class={classes!("pill", class)} title={props.late.as_ref().map(say)}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ say(words) }</span></span>
                 } else if props.object.is_none() {
                     <span class="pill">{ if props.why.chain.is_empty() { say(msg::pill_not_found()) } else { say(msg::pill_deleted()) } }</span>
@@ -194,16 +199,18 @@ fn idle(fold: Html) -> Html {
 }
 
 fn summary(props: &Props, object: &Object) -> Html {
-    let facts = evidence::facts(object, props.epoch);
-    let image = facts.iter().any(|fact| fact.name == msg::fact_image());
-    let rows = facts.into_iter().map(|fact| {
-        let value = match fact.to {
+    let properties = properties(object, props.epoch);
+    let image = properties
+        .iter()
+        .any(|property| property.role == PropertyRole::Image);
+    let rows = properties.into_iter().map(|property| {
+        let value = match property.to {
             Some(to) => {
-                html! { <button type="button" class="wl" onclick={selects(props, &to)}>{ say(&fact.value) }</button> }
+                html! { <button type="button" class="wl" onclick={selects(props, &to)}>{ say(&property.value) }</button> }
             }
-            None => html! { { say(&fact.value) } },
+            None => html! { { say(&property.value) } },
         };
-        html! { <><dt>{ say(&fact.name) }</dt><dd class={fact.mono.then_some("mono")}>{ value }</dd></> }
+        html! { <><dt>{ terms::word(say(&property.label)) }</dt><dd class={property.mono.then_some("mono")}>{ value }</dd></> }
     });
     let owner = object
         .meta
@@ -226,7 +233,7 @@ fn related(props: &Props, key: ObjectRef, words: Message) -> Html {
 }
 
 fn yaml(object: &Object) -> Html {
-    let text = evidence::yaml(object);
+    let text = yaml_of(object);
     let mut block = None;
     let rows = text.lines().map(|text| {
         let pieces = highlight::line(text, &mut block)
@@ -268,14 +275,14 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     };
     let first = props.why.found.first();
     let remedy = standing.remedy.and_then(|at| first?.remedies.get(at));
-    let assumed = props.object.as_deref().and_then(evidence::assumed_image);
+    let assumed = props.object.as_deref().and_then(assumed_image);
     let root = standing
         .root
         .as_ref()
         .filter(|_| matches!(standing.health, Health::Waiting | Health::Stuck));
     html! {
         <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
-            <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
+            <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::abbreviate_names(&standing.sentence)) }</span></p>
             <div class="meta row wrap">
                 if let Some(since) = first.and_then(|first| first.since) { <span>{ say(msg::found_since(stamp(since))) }</span> }
                 if let Some(image) = assumed { <span title={say(msg::inspector_image_note())}>{ marked(&msg::image_assumed(image)) }</span> }
@@ -298,7 +305,7 @@ fn rolls_back(props: &Props) -> bool {
         .standing
         .as_ref()
         .and_then(|standing| props.why.found.first()?.remedies.get(standing.remedy?));
-    offered.is_some_and(|remedy| remedy.cure == Cure::Undo)
+    offered.is_some_and(|remedy| remedy.cure == RemedyKind::Undo)
 }
 
 /// Callback that selects an object.
@@ -366,7 +373,7 @@ fn found(props: &Props) -> Html {
                 <p class="h-cap">{ say(title) }</p>
                 <div class="row wrap">{ for offered.iter().map(|at| cure(props, &first.remedies[*at])) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
-            if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
+            if let Some(unaffected) = &first.unaffected { <p class="meta">{ say(unaffected) }</p> }
             <div class="rule" />
         </section>
     }
@@ -393,14 +400,14 @@ fn chain(props: &Props) -> Html {
         // The object shown need not be named, and counts are shown beside it.
         let own = reason.object.is_some() && reason.object == props.key_of;
         let counts = reason.effect.args().iter().any(|arg| matches!(arg, Arg::Change(_)));
-        let effect = if own || counts { marked(&words::in_short(&reason.effect)) } else { marked(&reason.effect) };
+        let effect = if own || counts { marked(&words::abbreviate_names(&reason.effect)) } else { marked(&reason.effect) };
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>
                 <p>if first { { effect } } else { <button type="button" class="wl" title={say(msg::chain_go_to_time())} onclick={onclick}>{ effect }</button> }</p>
                 <p class="meta">{ say(&reason.actor) }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
                 if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ marked(&reason.short) }</p> }
-                if first && !reason.saw.is_empty() { { saw(&reason.saw) } }
+                if first && !reason.saw.is_empty() { { saw(&reason.saw.iter().map(explain::why::row).collect::<Vec<_>>()) } }
             </li>
         }
     });

@@ -59,11 +59,6 @@ pub fn say(message: impl Into<Message>) -> String {
     message.into().say(&words())
 }
 
-/// Formats a message; `None` if it is empty.
-pub fn say_some(message: &Message) -> Option<String> {
-    (!message.is_empty()).then(|| say(message))
-}
-
 /// Catalogue of the page.
 pub fn words() -> Rc<Catalogue> {
     WORDS.with_borrow(Clone::clone)

@@ -1,10 +1,11 @@
 //! The panel of a lesson: its caption, its question and its task.
 
-use super::dom::icon;
+use super::dom::{self, icon};
 use super::language::{Lang, say};
+use super::terms::{coded, prose};
 use i18n::{Message, msg};
 use lesson::library::LibraryEntry;
-use session::lesson::{LessonCard, LessonMsg, Phase, QuestionCard, Result};
+use session::lesson::{LessonCard, LessonMsg, Phase, QuestionCard, Result, ReviewCard};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, SubmitEvent};
 use yew::prelude::*;
@@ -34,23 +35,78 @@ pub struct Props {
     pub full: Html,
 }
 
-/// Draws a text with `code` in it.
-fn prose(text: &str) -> Html {
-    let part = |(at, part): (usize, &str)| {
-        if at % 2 == 1 {
-            html! { <code class="mono">{ part }</code> }
-        } else {
-            html! { { part } }
-        }
-    };
-    html! { <>{ for text.split('`').enumerate().map(part) }</> }
-}
-
 fn glyph(result: Result) -> Option<&'static str> {
     match result {
         Result::Open => None,
         Result::Right | Result::Solved | Result::Read | Result::Shown => Some("i-check"),
         Result::Wrong => Some("i-diff"),
+    }
+}
+
+/// Properties of the questions after the last step.
+#[derive(Properties, PartialEq)]
+struct ReviewProps {
+    /// Language of the page.
+    lang: Lang,
+    /// Questions.
+    questions: Vec<ReviewCard>,
+    /// Abilities that the questions check.
+    learned: Html,
+}
+
+/// Draws what was learnt, and in its place the questions that check it, one after the other, each with its answer once one was given.
+#[component]
+fn Review(props: &ReviewProps) -> Html {
+    let (asked, given) = (use_state(|| None::<usize>), use_state(|| None::<usize>));
+    // What had the focus is gone with the question before.
+    let group = use_node_ref();
+    use_effect_with(*asked, {
+        let group = group.clone();
+        move |asked| {
+            let group = group.cast::<web_sys::Element>();
+            if let Some(group) = group.filter(|_| asked.is_some()) {
+                dom::focus(&group);
+            }
+        }
+    });
+    let ask = |at: usize| {
+        let (asked, given) = (asked.clone(), given.clone());
+        Callback::from(move |_: MouseEvent| {
+            asked.set(Some(at));
+            given.set(None);
+        })
+    };
+    let Some((at, of)) = asked.and_then(|at| Some((at, props.questions.get(at)?))) else {
+        let begins = !props.questions.is_empty() && asked.is_none();
+        return html! {
+            <div class="review" ref={group} tabindex="-1">{ props.learned.clone() }
+                if begins { <div><button type="button" class="btn sm" onclick={ask(0)}>{ icon("i-check", 14) }{ say(msg::lesson_review(props.questions.len())) }</button></div> }
+            </div>
+        };
+    };
+    let choices = of.choices.iter().enumerate().map(|(at, text)| {
+        let given = given.clone();
+        let choice = ChoiceState {
+            is_given: *given == Some(at),
+            is_right: given.map(|_| at == of.right),
+        };
+        let onclick = Callback::from(move |_: MouseEvent| {
+            if given.is_none() {
+                given.set(Some(at));
+            }
+        });
+        // The button that was pressed keeps the focus.
+        choice.draw(text, false, onclick)
+    });
+    html! {
+        <div class="review ask" ref={group} tabindex="-1" role="group" aria-label={of.ask.replace('`', "")}>
+            <p><b>{ prose(&of.ask) }</b></p>
+            <div class="choices">{ for choices }</div>
+            if let Some(given) = *given {
+                <p>{ say(if given == of.right { msg::lesson_was_right() } else { msg::lesson_review_wrong() }) }{ " " }{ prose(&of.because) }{ " " }
+                    <button type="button" class="btn sm" onclick={ask(at + 1)}>{ say(if at + 1 < props.questions.len() { msg::lesson_review_next() } else { msg::lesson_review_end() }) }</button></p>
+            }
+        </div>
     }
 }
 
@@ -92,6 +148,9 @@ pub fn LessonPanel(props: &Props) -> Html {
         let last = following.is_none();
         html! { <><button type="button" class={classes!("btn", "sm", "finish", last.then_some("primary"))} onclick={to(LessonMsg::Close)}>{ icon("i-check", 14) }{ say(msg::lesson_finish()) }</button>{ following.unwrap_or_default() }</> }
     });
+    let learned = html! {
+        if !card.learned.is_empty() { <div class="learned"><b>{ say(msg::lesson_learned()) }</b><ul>{ for card.learned.iter().map(|text| html! { <li>{ prose(text) }</li> }) }</ul></div> }
+    };
     let score = card
         .score
         .filter(|(_, asked)| *asked > 0)
@@ -109,6 +168,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 if !card.say.is_empty() { <p>{ prose(&card.say) }</p> }
                 { task(props) }
                 { score.unwrap_or_default() }
+                if !card.learned.is_empty() || !card.review.is_empty() { <Review lang={props.lang} questions={card.review.clone()} {learned} /> }
                 if card.paused { <p class="dim">{ icon("i-pause", 12) }{ say(msg::lesson_paused()) }</p> }
             </div>
             { props.tools.clone() }
@@ -143,19 +203,39 @@ fn question(props: &Props) -> Html {
     }
 }
 
-fn choices(props: &Props, card: &QuestionCard, asking: bool) -> Html {
-    let choice = |(at, text): (usize, &String)| {
-        let at = at as i64;
-        let (given, right) = (card.given == Some(at), card.right == Some(at));
-        let mark = match (right, given && card.right.is_some()) {
+/// State of a choice, which its button shows.
+#[derive(Clone, Copy)]
+struct ChoiceState {
+    /// True if it is the answer given.
+    is_given: bool,
+    /// True if it is the right one; `None` before that is told.
+    is_right: Option<bool>,
+}
+
+impl ChoiceState {
+    /// Draws the button; a disabled one loses the focus.
+    fn draw(self, text: &str, disabled: bool, onclick: Callback<MouseEvent>) -> Html {
+        let (given, right) = (self.is_given, self.is_right == Some(true));
+        let mark = match (right, given && self.is_right.is_some()) {
             (true, _) => icon("i-check", 14),
             (false, true) => icon("i-cross", 14),
             _ => Html::default(),
         };
+        let answered = (!disabled && self.is_right.is_some()).then_some("true");
+        html! { <button type="button" class={classes!("btn", "sm", "choice", right.then_some("right"), given.then_some("given"))} aria-pressed={given.to_string()} aria-disabled={answered} {disabled} {onclick}>{ mark }<span>{ coded(text, |words| html! { { words } }) }</span></button> }
+    }
+}
+
+fn choices(props: &Props, card: &QuestionCard, asking: bool) -> Html {
+    let choices = card.choices.iter().zip(0..).map(|(text, at)| {
+        let choice = ChoiceState {
+            is_given: card.given == Some(at),
+            is_right: card.right.map(|right| right == at),
+        };
         let onclick = props.on.reform(move |_: MouseEvent| LessonMsg::Answer(at));
-        html! { <button type="button" class={classes!("btn", "sm", "choice", right.then_some("right"), given.then_some("given"))} aria-pressed={given.to_string()} disabled={!asking} onclick={onclick}>{ mark }<span>{ prose(text) }</span></button> }
-    };
-    html! { <div class="choices">{ for card.choices.iter().enumerate().map(choice) }</div> }
+        choice.draw(text, !asking, onclick)
+    });
+    html! { <div class="choices">{ for choices }</div> }
 }
 
 fn number(props: &Props, card: &QuestionCard, asking: bool) -> Html {

@@ -149,7 +149,7 @@ fn row(item: &Item) -> Html {
     let (caption, class, state, facts) = match &item.body {
         CardBody::Controller { of, .. } => {
             let counters = of.counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }{ " " }</span> });
-            return html! { <><span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", &say(&of.caption)) }{ part("mono ell", &item.id.name) }<span class="grow" />{ for counters }</> };
+            return html! { <><span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", &say(of.caption.words(&of.id.kind))) }{ part("mono ell", &item.id.name) }<span class="grow" />{ for counters }</> };
         }
         CardBody::Pod { word, note, .. } => (
             Message::name(&item.id.kind),

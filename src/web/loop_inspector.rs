@@ -3,12 +3,13 @@
 use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
-use super::pass;
 use crate::web::dom;
 use actions::Action;
-use explain::control_loop::{component, watched};
+use controller_runtime::process::Process;
+use explain::control_loop::watched;
 use explain::remedies::ActionOffer;
 use i18n::{Message, msg};
+use views::draw::loops::KEYWORDS;
 use views::loops::model::{Code, Loop};
 use yew::prelude::*;
 
@@ -34,20 +35,50 @@ pub struct Props {
 pub fn LoopInspector(props: &Props) -> Html {
     dom::renders("LoopInspector");
     let of = &props.of;
-    let kinds = watched(&of.name).into_iter().map(Message::name).collect();
+    let (component, name) = (of.actor.component, of.actor.to_string());
+    let kinds = watched(component).into_iter().map(Message::name).collect();
     let rows = [
-        (msg::loop_component(), Message::name(component(&of.name))),
+        (
+            msg::loop_component(),
+            Message::name(Process::of(component).name()),
+        ),
         (msg::loop_watches(), Message::list(kinds)),
         (msg::loop_work_queue(), Message::count(of.queue)),
     ];
     html! {
         <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
             <div class="i-head"><span class="kicon">{ icon(of.glyph, 16) }</span>
-                <div class="grow"><small>{ say(msg::loop_kind()) }if !of.slow.is_empty() { <span class="pill notready"><span class="ell">{ say(&of.slow) }</span></span> }</small><b title={of.name.clone()}>{ &of.name }</b></div>
+                <div class="grow"><small>{ say(msg::loop_kind()) }if !of.slow.is_empty() { <span class="pill notready"><span class="ell">{ say(&of.slow) }</span></span> }</small><b title={name.clone()}>{ &name }</b></div>
                 { props.fold.clone() }</div>
             <div class="i-body" id="i-body" tabindex="0"><dl class="kv">{ for rows.iter().map(|(name, value)| html! { <><dt>{ say(name) }</dt><dd>{ say(value) }</dd></> }) }</dl>
-                if !props.code.is_empty() { { pass::code(&props.code, "pseudo small") } }</div>
-            <div class="actions"><div class="row wrap"><Faults title={msg::faults_of_loop(&of.name)} own={msg::loop_kind()} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /></div></div>
+                if !props.code.is_empty() { { code(&props.code, "pseudo small") } }</div>
+            <div class="actions"><div class="row wrap"><Faults title={msg::faults_of_loop(&name)} own={msg::loop_kind()} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /></div></div>
         </aside>
     }
+}
+
+/// Draws the pseudo-code, with the values of the pass.
+fn code(lines: &[Code], class: &'static str) -> Html {
+    let lines = lines.iter().enumerate().map(|(i, line)| {
+        html! {
+            <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("untaken"))}>
+                <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
+                if !line.value.is_empty() { <b>{ say(&line.value) }</b> }
+            </li>
+        }
+    });
+    html! { <ol class={class}>{ for lines }</ol> }
+}
+
+/// Draws a line with its keywords coloured.
+fn words(line: &str) -> Vec<Html> {
+    line.split_inclusive(' ')
+        .map(|word| {
+            if KEYWORDS.contains(&word.trim()) {
+                html! { <em>{ word }</em> }
+            } else {
+                html! { { word } }
+            }
+        })
+        .collect()
 }

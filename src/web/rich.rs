@@ -17,8 +17,8 @@ pub struct EditorCallbacks {
     pub edit: Callback<String>,
     /// Ctrl+Enter was pressed.
     pub apply: Callback<()>,
-    /// A word of a line is to be replaced.
-    pub fix: Callback<(usize, (usize, usize), String)>,
+    /// The repair of a diagnostic is to be made: its place among them.
+    pub repair: Callback<usize>,
 }
 
 /// Editor on the page.
@@ -81,7 +81,6 @@ fn words() -> JsValue {
     let all = Object::new();
     put(&all, "phrases", &phrases);
     put(&all, "label", &say(msg::editor_label()).into());
-    put(&all, "suggestion", &say(msg::editor_did_you_mean()).into());
     all.into()
 }
 
@@ -91,7 +90,11 @@ impl Rich {
         let factory = factory()?;
         let options = Object::new();
         put(&options, "text", &text.into());
-        let EditorCallbacks { edit, apply, fix } = on;
+        let EditorCallbacks {
+            edit,
+            apply,
+            repair,
+        } = on;
         let calls: [(&str, JsValue); 6] = [
             // In bytes of UTF-8: a string of megabytes would be passed character by character.
             (
@@ -106,11 +109,8 @@ impl Rich {
                 Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value(),
             ),
             (
-                "fix",
-                Closure::<dyn Fn(usize, usize, usize, String)>::new(move |line, from, to, word| {
-                    fix.emit((line, (from, to), word))
-                })
-                .into_js_value(),
+                "repair",
+                Closure::<dyn Fn(usize)>::new(move |at| repair.emit(at)).into_js_value(),
             ),
             (
                 "words",
@@ -176,7 +176,10 @@ impl Rich {
                 );
                 put(&one, "message", &say(&diagnostic.message).into());
                 put(&one, "error", &diagnostic.error.into());
-                put(&one, "fix", &diagnostic.fix.as_deref().into());
+                if let Some(repair) = &diagnostic.repair {
+                    put(&one, "reason", &say(&repair.reason).into());
+                    put(&one, "offer", &say(&repair.offer).into());
+                }
                 one
             })
             .collect();

@@ -104,7 +104,7 @@ fn breaks(props: &Props) -> Html {
                 <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={say(msg::tools_remove(&breakpoint.text))} onclick={send(props, TimelineMsg::Unbreak(at).into())}>{ icon("i-cross", 12) }</button></li>
             }) }</ul>
             <form class="row" onsubmit={onsubmit}>
-                <input type="text" class="filter grow mono" aria-label={say(msg::input_condition())} placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
+                <input type="text" class="filter grow mono" aria-label={say(msg::input_condition())} placeholder="ready(web) < 2" spellcheck="false" autocomplete="off" autocapitalize="off" />
                 <button type="submit" class="btn sm">{ say(msg::button_add_condition()) }</button>
             </form>
             if !props.misread.is_empty() { <p class="bad" role="alert">{ say(&props.misread) }</p> }
@@ -120,7 +120,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut out = Vec::new();
     let mut own = true;
     let mut groups = together(all);
-    k8s_model::sort::sort_by_key(&mut groups, |these| !these[0].is_by_person());
+    groups.sort_by_key(|these| !these[0].is_by_person());
     let more = groups
         .split_off(groups.len().min(MAX_LISTED_CHANGES))
         .into_iter()

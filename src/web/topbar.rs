@@ -2,9 +2,7 @@
 
 use super::dom::icon;
 use super::language::{Lang, say};
-use super::lesson::is_over;
 use i18n::msg;
-use lesson::library;
 use session::examples;
 use views::view::View;
 use wasm_bindgen::JsCast;
@@ -30,8 +28,8 @@ pub struct Props {
     pub on_example: Callback<usize>,
     /// Title of the lesson in progress.
     pub lesson: Option<String>,
-    /// A lesson was chosen.
-    pub on_lesson: Callback<&'static str>,
+    /// The lessons are to be shown.
+    pub on_learn: Callback<()>,
     /// Language of the page.
     pub lang: Lang,
     /// Another language was chosen.
@@ -128,8 +126,10 @@ pub fn Topbar(props: &Props) -> Html {
             </select>{ icon("i-down", 14) }
         </label>
     };
-    let lessons = html! { <Lessons title={props.lesson.clone()} lang={props.lang} on_lesson={props.on_lesson.clone()} /> };
     let click = |callback: &Callback<()>| callback.reform(|_: MouseEvent| ());
+    let lessons = html! {
+        <button type="button" class="btn ghost learn" aria-haspopup="dialog" title={say(msg::learn_means())} onclick={click(&props.on_learn)}>{ icon("i-learn", 16) }<span class="ell">{ props.lesson.clone().unwrap_or_else(|| say(msg::learn_title())) }</span></button>
+    };
     let theme = html! {
         <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} title={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
     };
@@ -164,44 +164,6 @@ pub fn Topbar(props: &Props) -> Html {
                 <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ say(msg::button_embed()) }</button>
             </div>
         </header>
-    }
-}
-
-/// Properties of the menu of lessons.
-#[derive(Properties, PartialEq)]
-pub struct LessonsProps {
-    /// Title of the lesson in progress.
-    #[prop_or_default]
-    pub title: Option<String>,
-    /// Language of the page.
-    pub lang: Lang,
-    /// A lesson was chosen.
-    pub on_lesson: Callback<&'static str>,
-}
-
-/// Draws the menu of lessons; completed ones have a tick.
-#[component]
-pub fn Lessons(props: &LessonsProps) -> Html {
-    let on_lesson = props.on_lesson.clone();
-    let onchange = Callback::from(move |event: Event| {
-        if let Some(select) = event.target_dyn_into::<HtmlSelectElement>() {
-            let value = select.value();
-            // The page may ask first.
-            select.set_value("");
-            library::named(&value)
-                .into_iter()
-                .for_each(|lesson| on_lesson.emit(lesson.name));
-        }
-    });
-    let shown = props
-        .title
-        .clone()
-        .unwrap_or_else(|| say(msg::picker_lessons()));
-    html! {
-        <label class="picker lessons" title={shown.clone()}><select aria-label={say(msg::picker_lessons())} {onchange}>
-            <option value="" selected=true hidden=true>{ shown }</option>
-            { for library::ALL.iter().map(|lesson| html! { <option value={lesson.name}>{ if is_over(lesson.name) { "✓ " } else { "" } }{ say((lesson.title)()) }</option> }) }
-        </select>{ icon("i-down", 14) }</label>
     }
 }
 

@@ -82,20 +82,21 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             if STOPPED.get() {
                 return JsValue::UNDEFINED;
             }
-            let before = state.borrow().console.lines.len();
+            let before = state.borrow().console.printed;
             state.borrow_mut().update(msg(argument));
             answer(&state);
             changed.emit(());
             if !print {
                 return JsValue::from_str(&say(state.borrow().announcer.notice()));
             }
-            let lines: Vec<String> = state
-                .borrow()
-                .console
-                .lines
+            let state = state.borrow();
+            let console = &state.console;
+            // The first is the line that was entered.
+            let new = console.printed.saturating_sub(before + 1);
+            let from = console.lines.len().saturating_sub(new);
+            let lines: Vec<&str> = console.lines[from..]
                 .iter()
-                .skip(before + 1)
-                .map(|line| line.text.clone())
+                .map(|line| line.text.as_str())
                 .collect();
             JsValue::from_str(&lines.join("\n"))
         });
@@ -150,6 +151,11 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act(
         "speed",
         |speed| TimelineMsg::Speed(speed.as_f64().unwrap_or(1.0)).into(),
+        false,
+    );
+    act(
+        "pace",
+        |pace| TimelineMsg::ByCause(pace.as_string().as_deref() == Some("cause")).into(),
         false,
     );
     act(
@@ -250,6 +256,8 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             let found = state
                 .timeline
                 .run
+                .sim()
+                .store()
                 .get(&ObjectRef::new(kind, &namespace, &name))
                 .map(|object| object.to_value().to_string());
             found

@@ -12,7 +12,7 @@ const read = (name) => readFileSync(docs + name, 'utf8');
 const prose = (name) => read(name).replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
 const anchor = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
 const anchors = (name) => [...read(name).matchAll(/^#+ (.*)$/gm)].map((found) => anchor(found[1]));
-const attributes = readFileSync('static/embed.d.ts', 'utf8').match(/interface LoopScopeAttributes \{([^]*?)\n\}/)[1].match(/[\w-]+(?='?\?:)/g);
+const attributes = readFileSync('packages/npm/loopscope/embed.d.ts', 'utf8').match(/interface LoopScopeAttributes \{([^]*?)\n\}/)[1].match(/[\w-]+(?='?\?:)/g);
 const lessons = readdirSync('static/lessons').map((name) => name.replace('.yaml', ''));
 const summary = (folder) => [...read(`${folder}SUMMARY.md`).matchAll(/\]\((.*?)\)/g)].map((found) => folder + found[1]);
 const chinese = summary('zh/');

@@ -42,6 +42,8 @@ test('the script of the element names nothing in the page around it', async ({ p
 });
 
 test('a lesson tells the page around it how far it was taken', async ({ page, baseURL }) => {
+  // Each command would hold the causal pace of a lesson anew.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await course(page, baseURL, element('lesson="control-loop" fit="content"') + listening('step', 'lesson', 'ended'));
   const frame = page.frameLocator('iframe');
   await expect(frame.locator('#lesson')).toBeVisible({ timeout: 15_000 });
@@ -289,7 +291,7 @@ test('a lesson of the page shows its title and summary before it runs', async ({
   await course(page, baseURL, `<div lang="zh">${element('lesson="control-loop"')}</div>`);
   const what = page.frameLocator('iframe').locator('#boot-what');
   await expect(what).toBeVisible();
-  await expect(what.locator('b')).toHaveText('控制回路');
+  await expect(what.locator('b')).toHaveText('控制循环');
 });
 
 test('a learning platform hears the height of its frame', async ({ page, baseURL }) => {

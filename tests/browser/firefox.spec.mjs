@@ -20,8 +20,8 @@ test('a lesson saved as one file is taken to its end in Firefox, without a netwo
     browser: 'firefox', executablePath: path, headless: true,
     // The window has the size: not every kept Firefox knows all that `setViewport` sends.
     defaultViewport: null, args: ['--width=1280', '--height=800'],
-    // Every request goes to a port where nobody listens.
-    extraPrefsFirefox: { 'network.proxy.type': 1, 'network.proxy.http': '127.0.0.1', 'network.proxy.http_port': 9, 'network.proxy.ssl': '127.0.0.1', 'network.proxy.ssl_port': 9, 'network.proxy.allow_hijacking_localhost': true },
+    // Every request goes to a port where nobody listens. Motion is unwanted: the lesson is commanded many times a second.
+    extraPrefsFirefox: { 'ui.prefersReducedMotion': 1, 'network.proxy.type': 1, 'network.proxy.http': '127.0.0.1', 'network.proxy.http_port': 9, 'network.proxy.ssl': '127.0.0.1', 'network.proxy.ssl_port': 9, 'network.proxy.allow_hijacking_localhost': true },
   });
   try {
     const other = await firefox.newPage();

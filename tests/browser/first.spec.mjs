@@ -65,6 +65,7 @@ for (const [name, width, height] of [['a screen', 1440, 900], ['a phone', 390, 8
 }
 
 test('the opening example goes on until a person acts, and then never again', async ({ page }) => {
+  test.slow(); // the causal pace takes its time
   await open(page);
   const marks = () => pods(page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label').split(',')[0]).join());
   await until(page, 7);
@@ -79,6 +80,50 @@ test('the opening example goes on until a person acts, and then never again', as
   const after = await marks();
   await until(page, now + 12);
   expect(await marks()).toBe(after);
+});
+
+test('the first visit shows each pass before the next, at a pace that can be left', async ({ page }) => {
+  await open(page);
+  const pace = page.getByRole('button', { name: 'By cause' });
+  await expect(pace).toHaveAttribute('aria-pressed', 'true');
+  // Sentences of the passes that lead to the first Pod, as they are shown.
+  const told = new Set();
+  await page.exposeFunction('tell', (text) => told.add(text.replace(/^.* later:/, '').trim().split(' ')[0]));
+  await page.evaluate(() => setInterval(() => window.tell(document.querySelector('.told-step')?.innerText ?? ''), 30));
+  await expect(pods(page)).toHaveCount(2);
+  const loops = ['deployment-controller:', 'replicaset-controller:', 'default-scheduler:', 'kubelet'];
+  await expect.poll(() => loops.filter((loop) => !told.has(loop))).toEqual([]);
+  await page.keyboard.press('c');
+  await expect(pace).toHaveAttribute('aria-pressed', 'false');
+  const now = await page.evaluate(() => window.loopscope.now());
+  await page.waitForTimeout(2_000);
+  expect(await page.evaluate(() => window.loopscope.now())).toBeGreaterThan(now + 1);
+});
+
+test('on a phone the pace of the first visit can be left too', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page);
+  await expect(offers(page)).toBeVisible();
+  await page.locator('#more').click();
+  const pace = page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'By cause' });
+  await expect(pace).toHaveAttribute('aria-pressed', 'true');
+  await pace.click();
+  await page.locator('#more').click();
+  await expect(pace).toHaveAttribute('aria-pressed', 'false');
+});
+
+test('in Loops a write is seen to travel, and so are the events that it causes', async ({ page }) => {
+  const seen = new Set();
+  await page.exposeFunction('see', (path) => seen.add(path));
+  await page.addInitScript(() => addEventListener('animationstart', (event) => event.animationName === 'carry' && window.see(event.target.style.offsetPath), true));
+  await open(page, '?view=loops');
+  await expect.poll(() => seen.size).toBeGreaterThan(5);
+  // With less motion the lines alone say it.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await expect(page.locator('.edge.writes')).toHaveCount(1);
+  await expect(page.locator('.offers')).toBeVisible();
+  const [card, wheel] = [await page.locator('.offers').boundingBox(), await page.locator('#stage').boundingBox()];
+  expect(card.y + card.height).toBeLessThanOrEqual(wheel.y + 1);
 });
 
 test('neither an embed nor a link has suggestions or moves by itself', async ({ page }) => {

@@ -16,7 +16,7 @@ async function open(page, query = '?lang=zh&editor=plain') {
 
 /** Runs of three English words that are left on the page, where the page itself speaks. */
 const english = (page) => page.evaluate(() => {
-  const others = '.mono, pre, code, textarea, .host, .yaml, [lang], .pod b, .card .hd b, .events';
+  const others = '.mono, pre, code, textarea, .host, .yaml, [lang], .events';
   const found = new Set();
   const look = (text) => { for (const run of text.match(/\b[A-Za-z]?[a-z]+(?: [a-z]{2,}){2,}/g) ?? []) found.add(run); };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

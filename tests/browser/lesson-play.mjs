@@ -26,6 +26,14 @@ export async function open(page, query) {
   return problems;
 }
 
+/** Opens a lesson by its row in Learn. */
+export async function learn(page, name) {
+  await page.locator('button.learn').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^(All lessons|全部课程)$/ }).click();
+  await dialog.locator(`[data-lesson="${name}"] .btn`).click();
+}
+
 /** Until nothing of the step is played any more. */
 export const still = (page) => page.waitForFunction(() => {
   // The panel is drawn a moment after the lesson has moved: what it says of the step before counts for nothing.

@@ -44,7 +44,7 @@ async function told(page, title, given) {
   const shown = await panel(page).evaluate((panel) => {
     const text = (one) => one?.innerText.replace(/\s+/g, ' ').trim();
     const texts = (what) => [...panel.querySelectorAll(what)].map(text);
-    return { phase: panel.dataset.phase, ask: text(panel.querySelector('.ask > p')), choices: texts('.choice'), given: [...panel.querySelectorAll('.choice')].map((one) => one.classList.contains('given')),
+    return { phase: panel.dataset.phase, ask: text(panel.querySelector('.ask > p')), choices: texts('.choice'), terms: panel.querySelectorAll('.ask > p .term').length, given: [...panel.querySelectorAll('.choice')].map((one) => one.classList.contains('given')),
       verdict: texts('.verdict p'), task: texts('.task p'), say: texts('.told > p'), acts: texts('.acts button') };
   });
   expect(tree.role).toBe('region');
@@ -60,7 +60,8 @@ async function told(page, title, given) {
     expect(plain(group.name)).toBe(plain(shown.ask));
     const open = shown.phase === 'asking';
     if (shown.choices.length) {
-      const buttons = all(group, 'button').slice(0, shown.choices.length);
+      // Terms of the question are explained by buttons before its choices.
+      const buttons = all(group, 'button').slice(shown.terms, shown.terms + shown.choices.length);
       expect(buttons.map((one) => plain(one.name))).toEqual(shown.choices.map(plain));
       expect(buttons.map((one) => one.states.includes('pressed'))).toEqual(shown.given);
       expect(buttons.map((one) => one.states.includes('disabled'))).toEqual(buttons.map(() => !open));

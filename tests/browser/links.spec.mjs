@@ -11,6 +11,8 @@ const share = async (page) => {
 test('what was done, the instant and the selection are what another reader sees', async ({ page, context }) => {
   await page.goto('index.html');
   await expect(pods(page)).toHaveCount(2);
+  // The picture may stand before the module has taken the calls.
+  await page.waitForFunction(() => loopscope.ready);
   await page.evaluate(() => { loopscope.pause(); loopscope.seek(5); loopscope.live(); loopscope.kubectl('scale deployment nginx-deployment --replicas=5'); });
   await page.evaluate(() => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:broken'));
   await page.keyboard.press('.');

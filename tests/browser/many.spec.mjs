@@ -144,9 +144,9 @@ test.describe('where a site allows its files to be read, and the page says so', 
 test('an embed out of sight rests', async ({ browser }) => {
   const { script, task, asked, moved } = await used(browser, site);
   expect({ asked, moved }).toEqual({ asked: 0, moved: 0 });
-  // Of five seconds.
-  expect(script).toBeLessThan(10);
-  expect(task).toBeLessThan(50);
+  // Of five seconds; an embed in sight uses some hundreds. What keeps this one at rest is the line above: these bounds are for what is not counted there.
+  expect(script).toBeLessThan(50);
+  expect(task).toBeLessThan(200);
 });
 
 test('a page of twenty embeds scrolls', async ({ browser }) => {

@@ -20,7 +20,7 @@ test('a page that was visited opens without a network, with its lessons and in b
   expect(await kept(page)).toMatch(/activat/);
   await context.setOffline(true);
   await page.goto('index.html?lesson=control-loop&lang=zh');
-  await expect(page.locator('#lesson h2')).toHaveText('控制回路');
+  await expect(page.locator('#lesson h2')).toHaveText('控制循环');
   await page.goto('index.html');
   await expect(pods(page).first()).toBeVisible();
   await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));

@@ -28,7 +28,8 @@ function cached(file, bytes) {
 export function serve(port, { base = '/loopscope/', dist = built, brotli: compress = false, cors = false, keeps = false, sent, extra = {} } = {}) {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
-    const name = normalize(path.slice(base.length) || 'index.html');
+    const name = normalize(path.slice(base.length).replace(/(^|\/)$/, '$1index.html'));
+    if (path === '/') return response.writeHead(302, { location: base }).end();
     if (!path.startsWith(base)) return response.writeHead(404).end();
     if (name.startsWith('..')) return response.writeHead(403).end();
     try {
@@ -51,6 +52,6 @@ export function serve(port, { base = '/loopscope/', dist = built, brotli: compre
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const port = Number(process.argv[2] ?? 4173);
-  await serve(port);
+  await serve(port, { cors: process.argv.includes('--cors') });
   console.log(`http://127.0.0.1:${port}/loopscope/`);
 }

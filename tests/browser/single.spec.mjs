@@ -26,7 +26,7 @@ async function saved(page, browser, info) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#single').click()]);
   const file = info.outputPath(download.suggestedFilename());
   await download.saveAs(file);
-  const context = await browser.newContext({ offline: true });
+  const context = await browser.newContext({ reducedMotion: 'reduce', offline: true });
   const other = await context.newPage();
   const asked = [];
   other.on('request', (request) => { if (!/^(file|data|blob):/.test(request.url())) asked.push(request.url()); });
@@ -72,7 +72,7 @@ test('a manifest saved as one file comes back with its text', async ({ page, bro
   expect(await other.evaluate(() => window.loopscope.manifest())).toBe(text);
   await expect(other.locator('.item[data-name="one"]').first()).toBeVisible();
   await other.evaluate(() => window.loopscope.kubectl('explain pod.spec.nodeName'));
-  await expect(other.getByRole('log', { name: 'Output' })).toContainText('Node that the Pod is bound to.');
+  await expect(other.getByRole('log', { name: 'Output' })).toContainText('NodeName indicates in which node this pod is scheduled.');
   expect([asked, problems]).toEqual([[], []]);
 });
 
@@ -112,7 +112,7 @@ test('a lesson as a SCORM package tells a learning platform of completion and sc
   const text = (bytes) => Buffer.from(bytes);
   const extra = { 'lms.html': lms, 'scorm12.js': readFileSync('node_modules/scorm-again/dist/scorm12.js'), ...Object.fromEntries(Object.entries(entries).map(([name, bytes]) => [`package/${name}`, text(bytes)])) };
   const server = await serve(0, { extra });
-  const context = await browser.newContext();
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
   try {
     const course = await context.newPage();
     await course.goto(`http://127.0.0.1:${server.address().port}/loopscope/lms.html`);

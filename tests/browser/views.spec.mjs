@@ -49,14 +49,14 @@ test('Network: a name answers while its Pod is ready, and again when the Pod is 
   await open(page, example('network'), 20);
   await page.keyboard.press('3');
   const dns = page.locator('.table').filter({ hasText: 'Cluster DNS' });
-  await expect(dns.locator('tr').filter({ hasText: 'web-0.nginx' })).toContainText('10.244.');
-  const before = await dns.locator('tr').filter({ hasText: 'web-0.nginx' }).textContent();
+  await expect(dns.locator('.tr').filter({ hasText: 'web-0.nginx' })).toContainText('10.244.');
+  const before = await dns.locator('.tr').filter({ hasText: 'web-0.nginx' }).textContent();
   await scope(page, () => loopscope.kubectl('delete pod web-0 --wait=false'));
   await page.keyboard.press('.');
-  await expect(dns.locator('tr').filter({ hasText: 'web-0.nginx' }).filter({ hasText: '10.244.' })).toHaveCount(0);
+  await expect(dns.locator('.tr').filter({ hasText: 'web-0.nginx' }).filter({ hasText: '10.244.' })).toHaveCount(0);
   await on(page, 5);
-  await expect(dns.locator('tr').filter({ hasText: 'web-0.nginx' })).toContainText('10.244.');
-  expect(await dns.locator('tr').filter({ hasText: 'web-0.nginx' }).textContent()).not.toBe(before);
+  await expect(dns.locator('.tr').filter({ hasText: 'web-0.nginx' })).toContainText('10.244.');
+  expect(await dns.locator('.tr').filter({ hasText: 'web-0.nginx' }).textContent()).not.toBe(before);
   expect(await scope(page, () => loopscope.kubectl('exec busybox -- nslookup web-0.nginx'))).toContain('web-0.nginx.default.svc.cluster.local');
   await expect(page.locator('.term').first()).toContainText('busybox');
 });
@@ -472,16 +472,17 @@ test('the word of a state is whole on a phone', async ({ page }) => {
   await page.goto('index.html?view=storage');
   await page.waitForFunction(() => window.loopscope?.ready);
   await scope(page, (text) => { loopscope.load(text); loopscope.pause(); }, example('statefulset').replace('replicas: 2', 'replicas: 3'));
-  const words = page.locator('.pod small em');
+  const words = page.locator('.pod .w5:not(.mono)');
   const cut = () => words.evaluateAll((all) => all.filter((one) => {
     const [word, card] = [one.getBoundingClientRect(), one.closest('.pod').getBoundingClientRect()];
-    return one.parentElement.scrollWidth > one.parentElement.clientWidth || word.bottom > card.bottom;
+    const line = one.closest('.txt');
+    return line.scrollWidth > line.clientWidth + 1 || word.bottom > card.bottom;
   }).map((one) => one.textContent));
   const seen = new Set();
   for (let i = 0; i < 60; i++) {
     await scope(page, () => loopscope.step());
     await frames(page, 2);
-    for (const word of await words.allTextContents()) seen.add(word);
+    for (const text of await page.locator('.pod').allTextContents()) seen.add(/ContainerCreating/.exec(text)?.[0]);
     expect(await cut()).toEqual([]);
   }
   await on(page, 6);
@@ -530,7 +531,7 @@ for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
       expect(box.y + box.height).toBeLessThanOrEqual(stage.y + stage.height);
     }
     expect(await smallest(page)).toBeGreaterThanOrEqual(11);
-    const cut = await page.locator('.card :is(b, small), .pod :is(b, small)').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent));
+    const cut = await page.locator('.card .txt, .pod .txt').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent));
     expect(cut).toEqual([]);
     // The line below tells of what is there, or has just gone.
     await expect(page.locator('.cap .mid')).not.toContainText(/Endpoint|status written/);

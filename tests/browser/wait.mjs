@@ -54,12 +54,9 @@ export const isProblem = (message) => ['error', 'warning'].includes(message.type
 
 /** The page in a frame without an origin of its own, as a course page may hold it. */
 export async function sandboxed(page, src, width, height) {
-  await page.goto('index.html');
-  await page.evaluate(([src, width, height]) => {
-    const frame = document.createElement('iframe');
-    frame.setAttribute('sandbox', 'allow-scripts');
-    Object.assign(frame, { width, height, src });
-    document.body.replaceChildren(frame);
-  }, [src, width, height]);
+  // A page without anything of its own: Loopscope without its body may begin again, and the frame with it.
+  const frame = `<iframe sandbox="allow-scripts" width="${width}" height="${height}" src="${src}"></iframe>`;
+  await page.route('**/course.html', (route) => route.fulfill({ contentType: 'text/html', body: `<!doctype html><title>Course</title>${frame}` }));
+  await page.goto('course.html');
   return page.frameLocator('iframe');
 }

@@ -145,13 +145,14 @@ fn a_scenario_is_within_the_file_with_all_that_it_does() {
     );
     assert_eq!(
         (
-            run.sim().list(Kind::Deployment).count(),
-            run.sim().list(Kind::Pod).count()
+            run.sim().store().count(Kind::Deployment),
+            run.sim().store().count(Kind::Pod)
         ),
         (1, 0)
     );
     let pods: Vec<_> = run
         .newest()
+        .store()
         .list(Kind::Pod)
         .map(|pod| pod.to_value())
         .collect();
@@ -175,6 +176,7 @@ fn a_scenario_is_within_the_file_with_all_that_it_does() {
         .timeline
         .run
         .newest()
+        .store()
         .list(Kind::Node)
         .map(|node| node.meta.name.to_string())
         .collect();

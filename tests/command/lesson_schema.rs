@@ -1,7 +1,7 @@
 //! The schema that editors check lessons with is made of the tables that lessons are read by, and of the document of the format.
 
 use cluster::loops;
-use lesson::read::{CHOICE, LESSON, PREDICT, STEP, TASK, TEXT, VERSION};
+use lesson::read::{CHOICE, LESSON, PREDICT, REVIEW, STEP, TASK, TEXT, VERSION};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::Path;
@@ -35,20 +35,28 @@ fn holds(of: &str, field: &str) -> Value {
         ("step", "view") => {
             json!({ "enum": views::ALL.iter().map(|view| view.id).collect::<Vec<_>>() })
         }
-        ("step", "loop") => json!({ "enum": loops::all().map(|one| one.name).collect::<Vec<_>>() }),
+        ("step", "beside") => json!({ "const": "event-driven" }),
+        ("step", "loop") => {
+            json!({ "enum": loops::all().map(|one| one.component.name()).collect::<Vec<_>>() })
+        }
         ("step", "look") | ("task", "about") | ("text", "en" | "zh") => json!({ "type": "string" }),
         ("step", "do") | ("task", "solution" | "alternative" | "wrong") => actions,
         ("step", "predict") => reference("predict"),
         ("step", "task") => reference("task"),
         ("step", "expect") => list(&expression),
+        ("lesson", "review") => list(&reference("review")),
+        ("review", "choices") => {
+            json!({ "type": "array", "minItems": 2, "items": text })
+        }
+        ("review", "right") => json!({ "type": "integer", "minimum": 1 }),
         ("predict", "choices") => {
             json!({ "type": "array", "minItems": 2, "items": reference("choice") })
         }
         ("predict", "number") | ("choice", "if") | ("task", "check") => expression,
-        ("task", "hints") => list(&text),
+        ("task", "hints") | ("lesson", "learned") => list(&text),
         ("lesson", "title" | "summary")
         | ("step", "say" | "notes")
-        | ("predict", "ask" | "because")
+        | ("predict" | "review", "ask" | "because")
         | ("choice", "say")
         | ("task", "goal") => text,
         (of, field) => panic!("the schema does not know {field} of {of}"),
@@ -124,6 +132,7 @@ fn schema() -> Value {
         },
         "step": of("step", STEP, &["say"]),
         "predict": predict,
+        "review": of("review", REVIEW, &["ask", "choices", "right"]),
         "choice": of("choice", CHOICE, &["say", "if"]),
         "task": of("task", TASK, &["goal", "check", "solution"]),
     });

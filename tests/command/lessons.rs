@@ -127,13 +127,21 @@ fn a_printed_lesson_is_text_whatever_it_says() {
 }
 
 #[test]
-fn the_document_lists_every_function() {
-    let text =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lesson-format.md"))
-            .unwrap();
+fn the_documents_list_every_function() {
+    let read =
+        |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let (text, chinese) = (
+        read("docs/lesson-format.md"),
+        read("docs/zh/lesson-format.md"),
+    );
     for function in functions::ALL {
         let line = format!("| `{}` | {} |", function.usage, function.about);
         assert!(text.contains(&line), "docs/lesson-format.md lacks: {line}");
+        let usage = format!("| `{}` |", function.usage);
+        assert!(
+            chinese.contains(&usage),
+            "docs/zh/lesson-format.md lacks: {usage}"
+        );
     }
 }
 
@@ -173,6 +181,24 @@ fn the_library_lists_every_lesson_by_its_title() {
                     .any(|step| step.predict.is_some() || step.task.is_some()),
             "{name}"
         );
+    }
+}
+
+#[test]
+fn each_lesson_ends_with_two_questions_in_both_languages() {
+    for (name, text) in lessons() {
+        let lesson = parse(&text).unwrap();
+        assert_eq!(lesson.review.len(), 2, "{name}");
+        for question in &lesson.review {
+            let texts = [&question.ask, &question.because];
+            for text in texts.into_iter().chain(&question.choices) {
+                let english = text.plain(Tongue::English);
+                assert!(
+                    !text.is_empty() && text.is_translated(),
+                    "{name}: {english}"
+                );
+            }
+        }
     }
 }
 

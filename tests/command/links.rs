@@ -191,7 +191,8 @@ fn told(action: &Action) -> String {
         Action::Edited(_) => "edited".to_owned(),
         Action::Fault(line) => format!("fault {line}"),
         Action::Poll => "poll".to_owned(),
-        Action::Request(request) => format!("request {}", request.told),
+        Action::Request(request) => format!("request {}", request.command),
+        Action::Client(call) => format!("client {}", call.line),
         Action::Remote(..) => "remote".to_owned(),
         Action::Beside(..) => "beside".to_owned(),
         Action::Interrupt => "interrupt".to_owned(),
@@ -241,6 +242,7 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
         let run = &state.timeline.run;
         let count = |kind: Kind| {
             run.newest()
+                .store()
                 .list(kind)
                 .filter(|object| !object.meta.is_deleting())
                 .count()
@@ -280,6 +282,7 @@ fn what_else_a_form_holds_is_there() {
         state
             .timeline
             .breakpoints
+            .all()
             .iter()
             .map(|one| one.text.as_str())
             .collect::<Vec<_>>(),
@@ -287,8 +290,8 @@ fn what_else_a_form_holds_is_there() {
     );
     let state = opened(&read("2026-11-24-request"));
     let sim = state.timeline.run.newest();
-    let pod = sim.list(Kind::Pod).next().unwrap();
-    let FilePlace::Disk { disk, path } = place(sim.server(), pod, 0, "/told") else {
+    let pod = sim.store().list(Kind::Pod).next().unwrap();
+    let FilePlace::Disk { disk, path } = place(sim.store(), pod, 0, "/told") else {
         panic!("a file of the container")
     };
     let told = sim

@@ -549,7 +549,9 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
         .find_map(|line| line.strip_prefix("content-length: "))
         .and_then(|length| length.parse::<usize>().ok());
     let Some(length) = length.filter(|_| !sent.head_only) else {
-        return if matches!(code, 500 | 503) {
+        // An object is not read at a version that is no number: upstream fails there too.
+        let asks_version = String::from_utf8_lossy(&sent.bytes).contains("resourceVersion=");
+        return if matches!(code, 500 | 503) && !asks_version {
             Err(format!("{code}"))
         } else {
             Ok(code)
@@ -570,8 +572,12 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
     let is_status = status["kind"] == "Status"
         && status["code"].as_u64() == Some(u64::from(code))
         && status["message"].is_string();
-    // A patch of fields that do not exist fails without a reason, and so does impersonating nobody with a uid, as upstream.
+    // A patch of fields that do not exist fails without a reason, and so do a version that is no number, a Binding without a node and
+    // impersonating nobody with a uid, as upstream.
     let known = [
+        "target.",
+        "[target.",
+        "resourceVersion: Invalid value",
         "failed to create typed patch object",
         "Internal error occurred: a uid, groups or extra",
     ];
@@ -579,7 +585,9 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
         && !status["message"]
             .as_str()
             .is_some_and(|text| known.iter().any(|start| text.starts_with(start)));
-    if failed || code >= 400 && sent.whole && !is_status {
+    // An unknown path has no Status, as upstream.
+    let is_page = code == 404 && body == b"404 page not found\n";
+    if failed || code >= 400 && sent.whole && !is_status && !is_page {
         return Err(format!("{code}: {}", String::from_utf8_lossy(body)));
     }
     Ok(code)

@@ -186,7 +186,10 @@ impl Checks {
 
     /// In ordered mode a Pod is only created when its predecessor is Running and Ready.
     fn in_order(&self, sim: &Sim, object: &Object) {
-        let Some(set) = sim.get(&ObjectRef::new(Kind::StatefulSet, "default", "s")) else {
+        let Some(set) = sim
+            .store()
+            .get(&ObjectRef::new(Kind::StatefulSet, "default", "s"))
+        else {
             return;
         };
         let body: &StatefulSet = set.body();
@@ -216,7 +219,7 @@ impl Checks {
 
     /// ReplicaSets together never ask for more than `replicas + maxSurge`.
     fn surge_is_kept(&self, sim: &Sim) {
-        for object in sim.list(Kind::Deployment) {
+        for object in sim.store().list(Kind::Deployment) {
             let deployment: &Deployment = object.body();
             let Some(rolling) = deployment.spec.strategy.rolling_update.as_ref() else {
                 continue;
@@ -237,6 +240,7 @@ impl Checks {
             });
             let at_most = (deployment.spec.replicas + surge).max(1);
             let own = sim
+                .store()
                 .list(Kind::ReplicaSet)
                 .filter(|o| o.meta.is_controlled_by(object.meta.uid));
             let asked: i32 = own.map(|o| o.body::<ReplicaSet>().spec.replicas).sum();
@@ -258,14 +262,14 @@ fn budget(object: &Object) {
 
 fn nodes_hold_what_they_have(sim: &Sim) {
     let mut used: BTreeMap<&str, (Resources, i64)> = BTreeMap::new();
-    for object in sim.list(Kind::Pod) {
+    for object in sim.store().list(Kind::Pod) {
         let pod: &Pod = object.body();
         if !pod.node_name.is_empty() && !pod.is_terminal() {
             let sum = used.entry(&pod.node_name).or_default();
             *sum = (sum.0.plus(pod.spec.requests), sum.1 + 1);
         }
     }
-    for object in sim.list(Kind::Node) {
+    for object in sim.store().list(Kind::Node) {
         let (node, Some((sum, pods))) =
             (object.body::<Node>(), used.get(object.meta.name.as_str()))
         else {
@@ -283,7 +287,7 @@ fn nodes_hold_what_they_have(sim: &Sim) {
 /// After the last fault the cluster comes to rest, with what the manifests ask for.
 pub fn settled(sim: &mut Sim) {
     sim.advance(sim.now().after(1_500_000_000), usize::MAX);
-    let (since, version) = (sim.now(), sim.server().version());
+    let (since, version) = (sim.now(), sim.store().version());
     sim.advance(sim.now().after(120_000_000), usize::MAX);
     // Events may be repeated: an autoscaler without a workload says so for ever.
     assert!(
@@ -292,11 +296,11 @@ pub fn settled(sim: &mut Sim) {
         last_writes(sim, version)
     );
     let uids: Vec<Uid> = k8s_model::kind::all()
-        .flat_map(|k| sim.list(k))
+        .flat_map(|k| sim.store().list(k))
         .map(|o| o.meta.uid)
         .collect();
     for kind in &k8s_model::kind::all().collect::<Vec<_>>() {
-        for object in sim.list(*kind) {
+        for object in sim.store().list(*kind) {
             let owners = &object.meta.owner_references;
             assert!(
                 owners.is_empty() || owners.iter().any(|o| uids.contains(&o.uid)),
@@ -312,7 +316,7 @@ pub fn settled(sim: &mut Sim) {
         (Kind::ReplicaSet, "replicas"),
         (Kind::ReplicationController, "replicas"),
     ] {
-        for object in sim.list(kind) {
+        for object in sim.store().list(kind) {
             let value = object.to_value();
             if is_stuck(sim, object) {
                 continue;
@@ -334,7 +338,7 @@ pub fn settled(sim: &mut Sim) {
             );
         }
     }
-    for object in sim.list(Kind::DaemonSet) {
+    for object in sim.store().list(Kind::DaemonSet) {
         let status = &object.to_value()["status"];
         assert_eq!(
             status["currentNumberScheduled"],
@@ -353,6 +357,7 @@ pub fn settled(sim: &mut Sim) {
 fn is_stuck(sim: &Sim, object: &Object) -> bool {
     if let Some(set) = object.get::<StatefulSet>() {
         let surplus = sim
+            .store()
             .list(Kind::Pod)
             .filter(|o| o.meta.is_controlled_by(object.meta.uid))
             .filter(|o| {
@@ -369,7 +374,8 @@ fn is_stuck(sim: &Sim, object: &Object) -> bool {
             && failed.iter().filter(|failed| **failed).count() > 1;
     }
     let sets = || {
-        sim.list(Kind::ReplicaSet)
+        sim.store()
+            .list(Kind::ReplicaSet)
             .filter(|o| o.meta.is_controlled_by(object.meta.uid))
     };
     let recreates = object
@@ -389,7 +395,15 @@ fn last_writes(sim: &Sim, after: u64) -> String {
     });
     writes
         .take(6)
-        .map(|e| format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.key(), e.why))
+        .map(|e| {
+            format!(
+                "{:?} {} {:?} {:?}",
+                e.time,
+                e.actor.component.name(),
+                e.key(),
+                e.why
+            )
+        })
         .collect::<Vec<_>>()
         .join("; ")
 }

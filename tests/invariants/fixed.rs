@@ -1,7 +1,6 @@
 //! The same commands give the same history, in whatever slices, and a copy goes on like the original.
 
-use apiserver::Why;
-use apiserver::{Delete, Patch};
+use apiserver::{Patch, PatchType, Request, RequestBody, Verb};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, ObjectRef, Time};
@@ -27,23 +26,25 @@ fn stateful_set(replicas: u64, policy: &str) -> Value {
 }
 
 fn create(sim: &mut Sim, value: Value) {
-    let origin = sim.command("create");
-    sim.request(|server| server.create_value(&origin, value, Why::Asked))
-        .unwrap();
+    let request = Request::of_manifest(Verb::Create, value);
+    sim.request(&request).result.unwrap();
 }
 
 fn patch(sim: &mut Sim, kind: Kind, name: &str, change: &Value) {
-    let origin = sim.command("patch");
-    let key = ObjectRef::new(kind, "default", name);
     // The object may be gone by now; then there is nothing to patch.
-    let _ = sim.request(|server| server.patch(&origin, &key, Patch::Strategic, change, Why::Asked));
+    sim.request(&Request {
+        body: RequestBody::Patch(Patch {
+            patch_type: PatchType::Strategic,
+            content: change.clone(),
+        }),
+        ..Request::new(Verb::Patch, &ObjectRef::new(kind, "default", name))
+    });
 }
 
 fn delete_some_pod(sim: &mut Sim, rng: &mut Rng) {
-    let pods: Vec<ObjectRef> = sim.list(Kind::Pod).map(|o| o.key()).collect();
+    let pods: Vec<ObjectRef> = sim.store().list(Kind::Pod).map(|o| o.key()).collect();
     if let Some(key) = pods.get(rng.below(pods.len() as u64) as usize) {
-        let origin = sim.command("delete pod");
-        let _ = sim.request(|server| server.delete(&origin, key, Delete::default(), Why::Asked));
+        sim.request(&Request::new(Verb::Delete, key));
     }
 }
 
@@ -75,7 +76,7 @@ fn the_history_does_not_depend_on_how_it_is_sliced() {
             format!(
                 "{:?} {} {:?} {:?}",
                 e.time,
-                e.actor.name,
+                e.actor.component.name(),
                 e.write().map(|(op, o)| (op, o.to_value())),
                 e.cause
             )
@@ -101,5 +102,5 @@ fn a_copy_goes_on_like_the_original() {
     sim.advance(Time(9_000_000), usize::MAX);
     copy.advance(Time(9_000_000), usize::MAX);
     assert_eq!(sim.journal().len(), copy.journal().len());
-    assert_eq!(sim.server().version(), copy.server().version());
+    assert_eq!(sim.store().version(), copy.store().version());
 }

@@ -24,6 +24,7 @@ fn runs() -> std::ops::Range<u64> {
 /// Pods that live, and how many of them are Ready.
 fn pods(sim: &Sim) -> (i64, i64) {
     let live: Vec<&Pod> = sim
+        .store()
         .list(Kind::Pod)
         .filter(|o| !o.meta.is_deleting())
         .map(|o| o.body())
@@ -38,6 +39,7 @@ fn pods(sim: &Sim) -> (i64, i64) {
 /// What a Deployment may want: at least so many available, at most so many Pods.
 fn limits(sim: &Sim) -> (i64, i64) {
     let object = sim
+        .store()
         .get(&ObjectRef::new(Kind::Deployment, "default", "d"))
         .unwrap();
     let spec = &object.body::<Deployment>().spec;
@@ -67,7 +69,7 @@ struct Set {
 fn sets(sim: &Sim) -> BTreeMap<Uid, Set> {
     let mut sets: BTreeMap<Uid, Set> = BTreeMap::new();
     let mut after = 0;
-    for object in sim.list(Kind::ReplicaSet) {
+    for object in sim.store().list(Kind::ReplicaSet) {
         let set: &ReplicaSet = object.body();
         after = set.spec.min_ready_seconds;
         let (size, told) = (
@@ -83,7 +85,7 @@ fn sets(sim: &Sim) -> BTreeMap<Uid, Set> {
             },
         );
     }
-    for object in sim.list(Kind::Pod).filter(|o| o.is_active_pod()) {
+    for object in sim.store().list(Kind::Pod).filter(|o| o.is_active_pod()) {
         let pod: &Pod = object.body();
         let Some(set) = object
             .meta
@@ -94,7 +96,7 @@ fn sets(sim: &Sim) -> BTreeMap<Uid, Set> {
         };
         set.live += 1;
         set.ready += i64::from(pod.is_ready());
-        set.available += i64::from(pod.is_available(after, sim.server().wall_at(sim.now())));
+        set.available += i64::from(pod.is_available(after, sim.store().wall_at(sim.now())));
     }
     sets
 }
@@ -205,7 +207,7 @@ fn a_rolling_update_never_leaves_its_limits() {
                     &Act::Kubectl(format!("set image deploy/d c=a:{}", rng.below(4))),
                 );
                 let until = sim.now().after(rng.below(12_000_000));
-                while sim.next_task().is_some_and(|at| at <= until) {
+                while sim.tasks.next_due().is_some_and(|at| at <= until) {
                     let (before, seen) = (sets(&sim), sim.journal().len());
                     sim.step();
                     let now = sets(&sim);
@@ -274,6 +276,7 @@ fn evictions_never_take_more_than_the_budget_has() {
             let until = sim.now().after(rng.below(1_500_000));
             sim.advance(until, usize::MAX);
             let value = sim
+                .store()
                 .get(&ObjectRef::new(Kind::PodDisruptionBudget, "default", "p"))
                 .unwrap()
                 .to_value();

@@ -104,12 +104,12 @@ fn form(sim: &Sim, object: &Object) -> Option<String> {
             )
         }
     })
-    .filter(|_| sim.get(&object.key()).is_some())
+    .filter(|_| sim.store().get(&object.key()).is_some())
 }
 
 fn end(sim: &Sim) -> BTreeMap<String, usize> {
     let mut forms = BTreeMap::new();
-    for object in k8s_model::kind::all().flat_map(|kind| sim.list(kind)) {
+    for object in k8s_model::kind::all().flat_map(|kind| sim.store().list(kind)) {
         if let Some(form) = form(sim, object) {
             *forms.entry(form).or_default() += 1;
         }
@@ -287,7 +287,14 @@ fn only_a_list_repairs_what_an_event_alone_would_have_told() {
         plan::act(&mut sim, &Act::Apply(set.into()));
         sim.advance(Time(5_000_000), usize::MAX);
         // The deletion of a Pod that goes at once is one event of a change and one of the end.
-        let pod = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+        let pod = sim
+            .store()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .to_string();
         for _ in 0..3 {
             sim.fault(&format!("lose pod/{pod}")).unwrap();
         }
@@ -298,6 +305,6 @@ fn only_a_list_repairs_what_an_event_alone_would_have_told() {
             )),
         );
         sim.advance(Time(60_000_000), usize::MAX);
-        assert_eq!(sim.list(Kind::Pod).count(), pods, "{mode}");
+        assert_eq!(sim.store().count(Kind::Pod), pods, "{mode}");
     }
 }

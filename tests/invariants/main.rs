@@ -12,6 +12,7 @@ mod plan;
 use checks::Checks;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use controller_runtime::limit::ClientLimit;
 use k8s_model::{Kind, Object};
 use kubectl::{Progress, Session};
 use plan::Step;
@@ -33,7 +34,7 @@ fn play(sim: &mut Sim, checks: &mut Checks, steps: &[Step]) {
     let mut waiting: Vec<Session> = Vec::new();
     for step in steps {
         let until = sim.now().after(step.after);
-        while sim.next_task().is_some_and(|at| at <= until) {
+        while sim.tasks.next_due().is_some_and(|at| at <= until) {
             sim.step();
             checks.look(sim);
             waiting.retain_mut(|session| session.poll(sim) == Progress::Running);
@@ -47,7 +48,10 @@ fn play(sim: &mut Sim, checks: &mut Checks, steps: &[Step]) {
 fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
     let run = || {
         // Some clusters limit what their loops may send.
-        let client_limit = (seed % 5 == 4).then_some((20.0, 30));
+        let client_limit = (seed % 5 == 4).then_some(ClientLimit {
+            qps: 20.0,
+            burst: 30,
+        });
         let mut sim = Sim::new(
             ClusterConfig {
                 client_limit,
@@ -60,6 +64,7 @@ fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
         play(&mut sim, &mut checks, &plan::heal());
         // A Pod that a person has set unready stays so, and holds up what waits for it; so does a probe that was made to fail.
         let pods: Vec<String> = sim
+            .store()
             .list(Kind::Pod)
             .map(|o| o.meta.name.to_string())
             .collect();
@@ -71,6 +76,7 @@ fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
                     .is_some_and(|pod| pod.spec.restart_policy == "OnFailure")
         };
         let left: Vec<String> = sim
+            .store()
             .list(Kind::Pod)
             .filter(|object| left(object))
             .map(|object| object.meta.name.to_string())

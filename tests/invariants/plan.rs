@@ -397,6 +397,7 @@ fn resolve(line: &str, sim: &Sim) -> String {
     // A StatefulSet's Pod with other labels stands in the way of its successor for ever, as it does upstream.
     let meant = |name: &str| !line.starts_with("label") || !name.starts_with("s-");
     let pods: Vec<ObjectRef> = sim
+        .store()
         .list(Kind::Pod)
         .map(|o| o.key())
         .filter(|key| meant(&key.name))

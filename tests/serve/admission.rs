@@ -114,7 +114,7 @@ fn a_write_whose_webhook_cannot_be_called_is_refused() {
 }
 
 #[test]
-fn a_webhook_that_may_fail_is_told_of() {
+fn webhook_with_failure_policy_ignore_is_reported() {
     let server = server();
     let at = server.address();
     let ignored = json!({ "failurePolicy": "Ignore" });

@@ -40,7 +40,7 @@ fn start(name: &str, flags: &[&str]) -> (Served, Vec<String>, SocketAddr, PathBu
 }
 
 #[test]
-fn it_tells_its_address_and_the_line_to_type() {
+fn serve_prints_its_address_and_a_kubectl_line() {
     let setup = Path::new(env!("CARGO_TARGET_TMPDIR")).join("begun.yaml");
     std::fs::write(
         &setup,
@@ -85,7 +85,7 @@ fn it_tells_its_address_and_the_line_to_type() {
 }
 
 #[test]
-fn other_machines_reach_it_with_a_token_alone() {
+fn requests_of_other_machines_need_a_token() {
     let (mut open, _) = command("open", &["--listen", "0.0.0.0:0"]);
     let output = open.output().unwrap();
     assert!(
@@ -143,7 +143,7 @@ fn told(name: &str, flags: &[&str]) -> String {
 }
 
 #[test]
-fn it_says_who_is_let_in_and_which_clients_cannot_show_a_token() {
+fn serve_prints_who_may_connect() {
     let open = told("lets-in", &["--listen", "127.0.0.1:0"]);
     assert!(
         open.contains("administrator") && open.contains("--token"),
@@ -235,7 +235,7 @@ fn an_answered_write_is_in_the_record_of_a_killed_server() {
 }
 
 #[test]
-fn the_clock_is_moved_whatever_type_the_body_is_said_to_have() {
+fn clock_requests_ignore_the_content_type() {
     let (_served, _, at, _) = start("typed", &["--listen", "127.0.0.1:0"]);
     let before = get(at, "/loopscope/time").json()["seconds"]
         .as_f64()

@@ -62,7 +62,7 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_is_told_at_once_in_the_order_of_the_groups() {
+fn aggregated_discovery_lists_groups_in_order() {
     let server = server();
     let at = server.address();
     define(at);
@@ -239,7 +239,7 @@ fn everything_is_told_at_once_in_the_order_of_the_groups() {
 }
 
 #[test]
-fn older_clients_are_told_in_the_plain_form() {
+fn unaggregated_discovery_is_served_to_older_clients() {
     let server = server();
     let older = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
     for accept in [older, "application/json", "*/*"] {
@@ -365,7 +365,7 @@ fn plain(at: SocketAddr) -> Told {
 }
 
 #[test]
-fn both_forms_tell_the_same() {
+fn both_forms_of_discovery_agree() {
     let server = server();
     let at = server.address();
     define(at);
@@ -376,7 +376,7 @@ fn both_forms_tell_the_same() {
 }
 
 #[test]
-fn what_is_told_is_served_and_what_is_not_told_is_not() {
+fn discovered_resources_are_served_and_no_others() {
     let server = server();
     let at = server.address();
     define(at);
@@ -406,6 +406,9 @@ fn what_is_told_is_served_and_what_is_not_told_is_not() {
         if !fact[3].as_array().unwrap().contains(&json!("list"))
             || resource == "componentstatuses"
             || group_version.starts_with("metrics")
+            // The handler of custom resources has no object of the name below a part that is not there either.
+            || group_version.starts_with("acme.example")
+            || group_version.starts_with("example.com")
         {
             continue;
         }

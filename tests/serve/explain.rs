@@ -125,7 +125,7 @@ fn own(sim: &mut Sim, line: &str, stdin: &str) -> (String, Option<i32>) {
 }
 
 #[test]
-fn the_real_kubectl_explains_what_our_own_explains() {
+fn real_kubectl_explain_equals_simulated_kubectl_explain() {
     let Some(kubectl) = client("kubectl") else {
         return;
     };
@@ -168,7 +168,7 @@ fn the_real_kubectl_explains_what_our_own_explains() {
         compare(&mut sim, &format!("explain {path} --recursive"), "");
     }
     assert!(different.is_empty(), "{different}");
-    let wanted = "DESCRIPTION:\n    RollingUpdate (default) replaces Pods gradually; Recreate first ends all old\n    Pods, so that no two versions run at a time.\n";
+    let wanted = "DESCRIPTION:\n    Type of deployment. Can be \"Recreate\" or \"RollingUpdate\". Default is\n    RollingUpdate.\n";
     assert!(
         own(&mut sim, "explain deployment.spec.strategy.type", "")
             .0

@@ -110,7 +110,7 @@ const LINES: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn the_real_kubectl_prints_what_our_own_prints() {
+fn real_kubectl_prints_what_simulated_kubectl_prints() {
     let Some(kubectl) = client("kubectl") else {
         return;
     };

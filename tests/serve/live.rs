@@ -294,7 +294,7 @@ fn fields_are_applied_on_the_server_and_compared() {
 }
 
 #[test]
-fn what_does_not_come_about_is_told_after_the_timeout() {
+fn waits_fail_after_their_timeout() {
     let Some((kubectl, _server, home)) = start(ClockPace::Leap, "in-vain") else {
         return;
     };

@@ -25,7 +25,7 @@ fn without_nodes() -> Server {
 }
 
 #[test]
-fn a_node_that_no_kubelet_reports_for_is_unknown_after_a_minute() {
+fn a_node_without_kubelet_becomes_unknown() {
     for server in [without_nodes(), server()] {
         let at = server.address();
         assert_eq!(post(at, "/api/v1/nodes", &node("bare")).code, 201);
@@ -75,7 +75,7 @@ fn a_node_that_no_kubelet_reports_for_is_unknown_after_a_minute() {
 
 /// What is missing where kubectl looks: an Event, and no loop that turns for ever.
 #[test]
-fn a_schedule_that_never_comes_is_told_once() {
+fn a_schedule_without_a_next_time_is_reported_once() {
     let server = server();
     let at = server.address();
     let cron = json!({ "metadata": { "name": "pi" }, "spec": { "schedule": "59 23 31 2 *", "jobTemplate": { "spec": { "template": {
@@ -407,7 +407,7 @@ fn clients_are_warned_of_a_deprecated_version_whatever_they_do() {
 }
 
 #[test]
-fn a_body_that_cannot_be_read_should_have_been_of_a_kind() {
+fn decode_errors_name_the_expected_kind() {
     let server = server();
     let at = server.address();
     let message = |method: &str, target: &str, kind: &str, body: &[u8]| {
@@ -493,7 +493,7 @@ fn a_request_is_made_as_a_user_with_uid_and_extra() {
         let reply = as_user(&[(header, "x")]);
         assert_eq!(
             (reply.code, reply.json()["reason"].clone()),
-            (500, json!("InternalError"))
+            (400, json!("BadRequest"))
         );
     }
     // It is noted where a certificate is asked for, and in no other way.
@@ -590,7 +590,7 @@ fn a_kind_in_another_scope_is_written_like_any_other() {
 }
 
 #[test]
-fn the_server_tells_what_it_knows_of_itself() {
+fn metrics_describe_the_server() {
     let server = server();
     let at = server.address();
     assert_eq!(post(at, CONFIG_MAPS, &config_map("one")).code, 201);

@@ -168,7 +168,7 @@ fn other_options_are_refused_too() {
 }
 
 #[test]
-fn a_form_that_is_not_served_is_told_and_another_is_taken() {
+fn unserved_media_types_are_refused_unless_another_is_accepted() {
     let server = server();
     let at = server.address();
     let shape = |accept: &str, target: &str| {
@@ -252,7 +252,7 @@ fn an_answer_is_yaml_where_a_client_asks_for_it() {
 }
 
 #[test]
-fn who_exists_already_is_named() {
+fn already_exists_names_the_object() {
     let server = server();
     let at = server.address();
     let made = post(at, CONFIG_MAPS, &config_map("one"));
@@ -265,7 +265,7 @@ fn who_exists_already_is_named() {
 }
 
 #[test]
-fn what_is_deleted_may_leave_what_it_owns() {
+fn orphaned_dependents_survive_their_owner() {
     let server = server();
     let at = server.address();
     for (name, options) in [

@@ -125,20 +125,24 @@ fn kinds_of_other_repositories_and_of_admission_are_read() {
         event["series"],
         json!({ "count": 2, "lastObservedTime": "2023-11-14T22:14:20.000000Z" })
     );
-    assert_eq!(
-        (&validating["webhooks"], &mutating["webhooks"]),
-        (&webhooks(), &webhooks())
-    );
+    let mut defaulted = webhooks();
+    defaulted[0]["matchPolicy"] = json!("Equivalent");
+    defaulted[0]["objectSelector"] = json!({});
+    defaulted[0]["clientConfig"]["service"]["port"] = json!(443);
+    assert_eq!(validating["webhooks"], defaulted);
+    defaulted[0]["reinvocationPolicy"] = json!("Never");
+    assert_eq!(mutating["webhooks"], defaulted);
     let wanted = json!({
         "failurePolicy": "Fail", "variables": [{ "name": "oars", "expression": "object.spec.oars" }],
-        "matchConstraints": { "resourceRules": [{ "resourceNames": ["one"], "operations": ["CREATE", "UPDATE"],
-            "apiGroups": ["example.com"], "apiVersions": ["*"], "resources": ["boats"] }] },
+        "matchConstraints": { "matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}, "resourceRules": [{
+            "resourceNames": ["one"], "operations": ["CREATE", "UPDATE"], "apiGroups": ["example.com"], "apiVersions": ["*"],
+            "resources": ["boats"], "scope": "*" }] },
         "validations": [{ "expression": "object.spec.oars < 9", "message": "too many", "reason": "Forbidden" }],
         "auditAnnotations": [{ "key": "oars", "valueExpression": "string(object.spec.oars)" }],
     });
     assert_eq!(policy["spec"], wanted);
     let wanted = json!({ "policyName": "boats", "validationActions": ["Deny", "Audit"],
-        "matchResources": { "objectSelector": { "matchLabels": { "deep": "sea" } } } });
+        "matchResources": { "matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": { "matchLabels": { "deep": "sea" } } } });
     assert_eq!(binding["spec"], wanted);
 }
 

@@ -2,6 +2,8 @@
 
 use crate::http::{chunk, get, head, open, pass, post, send};
 use crate::{CONFIG_MAPS, config_map};
+use apiserver::ObjectReader;
+use cluster::ClientView;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, Object, Time};
@@ -116,7 +118,7 @@ fn whole(sim: &Sim) -> Vec<Value> {
     let value = |object: Rc<Object>| {
         let (mut value, managed) = (
             object.to_value(),
-            sim.server().managed_fields(&object.key()),
+            apiserver::managed_fields(sim.store(), &object.key()),
         );
         if managed.as_array().is_some_and(|list| !list.is_empty()) {
             value["metadata"]["managedFields"] = managed;
@@ -124,7 +126,7 @@ fn whole(sim: &Sim) -> Vec<Value> {
         value
     };
     k8s_model::kind::all()
-        .flat_map(|kind| sim.seen_all(kind, None))
+        .flat_map(|kind| ClientView::new(sim).list(kind, None))
         .map(value)
         .collect()
 }
@@ -160,7 +162,7 @@ fn repeated(record: &SavedRecord, budget: usize) -> Run {
         record.commands.clone(),
         record.end,
     );
-    while run.recalls() {
+    while run.is_replaying() {
         run.advance(record.end.1, budget);
     }
     run
@@ -184,12 +186,12 @@ fn five_hundred_requests_are_repeated_to_the_byte() {
     let record = SavedRecord::read(&text).unwrap();
     assert!(record.commands.len() > 250, "{}", record.commands.len());
     let run = repeated(&record, usize::MAX);
-    assert!(run.sim().list(k8s_model::Kind::Pod).count() > 0);
+    assert!(run.sim().store().list(k8s_model::Kind::Pod).count() > 0);
     let (own, theirs) = (whole(run.sim()), told(at));
     let different = own.iter().zip(&theirs).find(|(own, theirs)| own != theirs);
     assert_eq!((different, own.len()), (None, theirs.len()));
     let version = get(at, "/loopscope/time").json()["version"].as_u64();
-    assert_eq!(Some(run.sim().server().version()), version);
+    assert_eq!(Some(run.sim().store().version()), version);
     assert_eq!(
         whole(repeated(&record, 37).sim()),
         own,
@@ -286,7 +288,7 @@ fn a_page_that_follows_five_hundred_commands_is_equal_to_the_byte() {
     let different = own.iter().zip(&theirs).find(|(own, theirs)| own != theirs);
     assert_eq!((different, own.len()), (None, theirs.len()));
     assert_eq!(
-        (Some(sim.server().version()), sim.now()),
+        (Some(sim.store().version()), sim.now()),
         (time["version"].as_u64(), end)
     );
     // What led there is the same as well.
@@ -522,7 +524,7 @@ fn a_line_of_kubectl_runs_without_kubectl() {
 }
 
 #[test]
-fn what_is_done_is_told_as_it_is_done_and_kept_in_a_file() {
+fn record_stream_and_file_get_each_action() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept.record");
     let options = ServeOptions {
         pace: ClockPace::Held,
@@ -547,6 +549,7 @@ fn what_is_done_is_told_as_it_is_done_and_kept_in_a_file() {
     let run = repeated(&record, usize::MAX);
     assert!(
         run.sim()
+            .store()
             .list(k8s_model::Kind::ConfigMap)
             .any(|map| map.meta.name == "a")
     );
@@ -602,12 +605,12 @@ fn a_record_is_replayed_by_the_command_and_opens_as_a_link() {
     dropped.update(EditorMsg::Edit(std::fs::read_to_string(&file).unwrap()));
     let end = Time((time["seconds"].as_f64().unwrap() * 1e6).round() as u64);
     for mut state in [linked, dropped] {
-        while state.timeline.run.recalls() {
+        while state.timeline.run.is_replaying() {
             state.timeline.run.advance(end, usize::MAX);
         }
         assert_eq!(whole(state.timeline.run.sim()), theirs);
         assert_eq!(
-            Some(state.timeline.run.sim().server().version()),
+            Some(state.timeline.run.sim().store().version()),
             time["version"].as_u64()
         );
     }
@@ -642,7 +645,7 @@ fn a_cluster_without_nodes_is_repeated_without_them() {
         SavedRecord::read(&String::from_utf8(get(at, "/loopscope/record").body).unwrap()).unwrap();
     let run = repeated(&record, usize::MAX);
     assert_eq!(
-        (run.sim().list(Kind::Node).count(), whole(run.sim())),
+        (run.sim().store().count(Kind::Node), whole(run.sim())),
         (0, told(at))
     );
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes crates/serve/src/protobuf.txt: the numbers and types of the fields of Kubernetes' protobuf messages.
+"""Writes crates/serve/src/protobuf.txt: the protobuf messages that clients send and that belong to no stored kind, such as options and reviews.
+Those of stored kinds are in crates/k8s-model/build/go_types.txt.
 
     git clone https://github.com/kubernetes/api API
     git clone https://github.com/kubernetes/apimachinery MACHINERY
@@ -8,9 +9,7 @@
     tests/tools/protobuf.py API MACHINERY EXTENSIONS AGGREGATOR v0.36.2 > crates/serve/src/protobuf.txt
 
 `@apiVersion kind message` names the message of a kind. `>message` begins one; each of its lines is the number, the JSON name (`-` for
-a message whose fields stand in the place of the field) and the type: `[` list, `{` map, then s string, y bytes, i integer, b boolean,
-d double, q quantity, t time, u time with microseconds, n integer or string, r raw JSON, l list of strings in a message of its own,
-A, B, S a schema of a CustomResourceDefinition or schemas, a boolean, strings, or `>message`. `~` after it: left out when it is zero.
+a message whose fields stand in the place of the field) and the Go type. `~` after it: left out when it is empty.
 """
 import re
 import subprocess
@@ -31,13 +30,17 @@ OTHERS = [
     (3, "apiregistration/v1", "apiregistration.k8s.io/v1", ["types.go"]),
 ]
 META = "meta/v1"
-LEAVES = {
-    "string": "s", "bool": "b", "int": "i", "int32": "i", "int64": "i", "uint32": "i", "uint64": "i", "float64": "d", "byte": "i",
-    "resource.Quantity": "q", "meta/v1.Time": "t", "meta/v1.MicroTime": "u", "intstr.IntOrString": "n", "runtime.RawExtension": "r",
-    "meta/v1.FieldsV1": "r", "types.UID": "s", "types.NodeName": "s", "meta/v1.Duration": "i", "runtime.Object": "r",
-    "apiextensions/v1.JSON": "r", "apiextensions/v1.JSONSchemaPropsOrArray": "A", "apiextensions/v1.JSONSchemaPropsOrBool": "B",
-    "apiextensions/v1.JSONSchemaPropsOrStringArray": "S",
-}
+TYPES = "crates/k8s-model/build/go_types.txt"
+PLAIN = {"string", "bool", "int", "int32", "int64", "uint32", "uint64", "float64", "byte"}
+# Types with a form of their own in protobuf, as src/protobuf.rs reads them.
+LEAVES = PLAIN | {"resource.Quantity", "metav1.Time", "metav1.MicroTime", "intstr.IntOrString", "runtime.RawExtension", "metav1.FieldsV1"}
+SCALARS = {"types.UID": "string", "types.NodeName": "string", "metav1.Duration": "int64", "runtime.Object": "runtime.RawExtension"}
+
+
+def short(name):
+    """Converts `apps/v1.Deployment` to `appsv1.Deployment`, and `core/v1.Pod` to `v1.Pod`."""
+    group, slash, rest = name.partition("/")
+    return ("" if group == "core" else group) + rest if slash else name
 
 
 def show(path, tag, file):
@@ -53,8 +56,8 @@ def read(package, text):
     def full(name):
         if "." in name:
             left, right = name.split(".", 1)
-            return f"{aliases.get(left, left)}.{right}"
-        return name if name in LEAVES else f"{package}.{name}"
+            return short(f"{aliases.get(left, left)}.{right}")
+        return name if name in PLAIN else short(f"{package}.{name}")
 
     def typed(text):
         text = text.strip()
@@ -82,9 +85,9 @@ def read(package, text):
             if number and json:
                 words = json[1].split(",")
                 fields.append((int(number[1]), "-" if "inline" in words else words[0], typed(found[2]), "omitempty" in words or "omitzero" in words))
-        structs[f"{package}.{name}"] = fields
+        structs[short(f"{package}.{name}")] = fields
     for name, what in re.findall(r"^type (\w+) ((?!struct|interface)\S.*)$", text, re.M):
-        named[f"{package}.{name}"] = typed(what)
+        named[short(f"{package}.{name}")] = typed(what)
     return structs, named, kinds
 
 
@@ -99,43 +102,41 @@ def main():
         one, two, three = read(package, text)
         structs.update(one)
         named.update(two)
-        kinds += [(version, kind, f"{package}.{kind}") for kind in three]
+        kinds += [(version, kind, short(f"{package}.{kind}")) for kind in three]
     one, two, three = read(META, show(machinery, tag, "pkg/apis/meta/v1/types.go"))
     structs.update(one)
     named.update(two)
-    kinds += [("meta.k8s.io/v1", kind, f"{META}.{kind}") for kind in three]
-    used, missing = set(), set()
+    kinds += [("meta.k8s.io/v1", kind, short(f"{META}.{kind}")) for kind in three]
+    with open(TYPES) as file:
+        stored = {line.split(" ")[0] for line in file if line[0] not in "#|"}
+    lines, missing = {}, set()
 
     def word(kind, inside=False):
         if kind[0] == "ptr":
             return "*" + word(kind[1])
         if kind[0] == "bytes":
-            return "y"
+            return "[]byte"
         if kind[0] == "list":
-            return "[" + word(kind[1], True)
+            return "[]" + word(kind[1], True)
         if kind[0] == "map":
-            return "{" + word(kind[1], True)
+            return "map[string]" + word(kind[1], True)
         name = kind[1]
-        if name in LEAVES:
-            return LEAVES[name]
-        if name in structs:
+        if name in structs and name not in LEAVES:
             reach(name)
-            return ">" + name
-        if name in named:
-            # A named list inside a map or a list is a message of its own.
-            return "l" if inside and named[name][0] == "list" else word(named[name], inside)
-        missing.add(name)
-        return "s"
-
-    lines = {}
+            return name
+        if name in named and not (inside and named[name][0] == "list"):
+            return word(named[name], inside)
+        if name not in LEAVES and name not in SCALARS and name not in named:
+            missing.add(name)
+        return SCALARS.get(name, name)
 
     def reach(name):
-        if name in used:
+        if name in lines or name in stored:
             return
-        used.add(name)
+        lines[name] = []
         lines[name] = [f"{number} {json} {word(kind)}{'~' if omit else ''}" for number, json, kind, omit in structs[name]]
 
-    roots = [root for root in kinds if not root[1].endswith("List")]
+    roots = [root for root in kinds if not root[1].endswith("List") and root[2] not in stored]
     for _, _, name in roots:
         reach(name)
     print(f"# Written by tests/tools/protobuf.py from the types of {tag}; see crates/serve/src/protobuf.rs.")

@@ -1,5 +1,5 @@
 // What a script of a page may do with the element; `tsc` checks it (tests/browser/package.spec.mjs).
-import { LoopScope, serveFrom, type LessonProgress, type LoopScopeElement } from 'loop-scope';
+import { LoopScope, serveFrom, type LessonProgress, type LoopScopeElement } from 'loopscope';
 
 serveFrom('https://your.site/loopscope/');
 serveFrom(new URL('/loopscope/', 'https://your.site'));

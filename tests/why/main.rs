@@ -3,10 +3,11 @@
 //!
 //! Questions that need nothing but steps and an expected answer are data, in `questions/`; those that look further are tests here.
 
-use actions::Action;
+use actions::{Action, Host};
 use apiserver::Why;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use controller_runtime::fact::Fact;
 use explain::diagnose::{self, Diagnosis};
 use explain::standing;
 use explain::why::{self, Row};
@@ -16,7 +17,11 @@ use k8s_model::{Kind, ObjectRef, Time};
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;
 
-/// A cluster and what a person does to it: manifests, kubectl lines, faults, and `+30` for half a minute.
+/// Facts in English.
+fn facts(facts: &[Fact]) -> Vec<(String, String)> {
+    rows(&facts.iter().map(why::row).collect::<Vec<_>>())
+}
+
 /// Rows in English.
 fn rows(rows: &[Row]) -> Vec<(String, String)> {
     rows.iter()
@@ -24,6 +29,7 @@ fn rows(rows: &[Row]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// A cluster and what a person does to it: manifests, kubectl lines, faults, and `+30` for half a minute.
 fn sim(nodes: usize, acts: &[&str]) -> Sim {
     let mut sim = Sim::new(ClusterConfig::with_nodes(nodes), 1);
     act(&mut sim, acts);
@@ -31,13 +37,14 @@ fn sim(nodes: usize, acts: &[&str]) -> Sim {
 }
 
 fn act(sim: &mut Sim, acts: &[&str]) {
-    let mut waiting = actions::WaitingCommands::default();
+    let mut host = Host::new(sim.clone());
     for step in acts {
         if let Some(seconds) = step.strip_prefix('+') {
             let seconds: u64 = seconds.parse().unwrap();
             for _ in 0..seconds {
-                assert!(sim.advance(Time(sim.now().0 + 1_000_000), TASKS).done);
-                actions::run(sim, &mut waiting, &actions::Action::Poll);
+                let next = Time(host.sim.now().0 + 1_000_000);
+                assert!(host.advance(next, TASKS).done);
+                host.run(&Action::Poll);
             }
             continue;
         }
@@ -46,7 +53,7 @@ fn act(sim: &mut Sim, acts: &[&str]) {
             None if step.starts_with("kubectl ") => Action::kubectl(*step),
             None => Action::apply(*step),
         };
-        let answer = actions::run(sim, &mut waiting, &action);
+        let answer = host.run(&action);
         assert!(
             answer.diagnostics.iter().all(|d| !d.error),
             "{step}: {:?}",
@@ -62,6 +69,7 @@ fn act(sim: &mut Sim, acts: &[&str]) {
             "{step}: {errors:?}"
         );
     }
+    *sim = host.sim;
 }
 
 /// `Pod/web-0`; a name that ends in `*` is the first that begins so and waits or fails.
@@ -77,6 +85,7 @@ fn key(sim: &Sim, words: &str) -> ObjectRef {
         return ObjectRef::new(kind, namespace, name);
     };
     let mut all = sim
+        .store()
         .list(kind)
         .map(|object| object.key())
         .filter(|key| key.name.starts_with(stem));
@@ -253,7 +262,7 @@ fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
             "  waits for {:?}, since {:?}, spared {:?}\n",
             found.waits_for.as_ref().map(|key| key.to_string()),
             found.since,
-            found.spared
+            found.unaffected
         );
     }
     for reason in reasons {
@@ -263,7 +272,7 @@ fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
             reason.actor.english(),
             reason.effect.english(),
             reason.short.english(),
-            rows(&reason.saw)
+            facts(&reason.saw)
         );
     }
     out
@@ -454,6 +463,7 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     );
     act(&mut sim, &["+90"]);
     let ready = sim
+        .store()
         .list(Kind::Pod)
         .filter(|pod| {
             pod.meta.name.starts_with("web-") && pod.pod().is_some_and(|pod| pod.is_ready())
@@ -603,18 +613,18 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
 /// Of very many nothing is offered that is too little.
 #[test]
 fn too_many_to_be_counted_get_no_nodes() {
-    let mut sim = sim(1, &[]);
-    let mut waiting = actions::WaitingCommands::default();
-    actions::run(
-        &mut sim,
-        &mut waiting,
-        &Action::apply(deployment("web", 21_000, "", PLAIN)),
-    );
-    while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
+    let mut host = Host::new(sim(1, &[]));
+    host.run(&Action::apply(deployment("web", 21_000, "", PLAIN)));
+    let mut sim = host.sim;
+    while sim.scheduler.waiting() < 20_800 && sim.now() < Time(900_000_000) {
         sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);
     }
-    assert!(sim.waiting() > 20_000, "{}", sim.waiting());
-    let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
+    assert!(
+        sim.scheduler.waiting() > 20_000,
+        "{}",
+        sim.scheduler.waiting()
+    );
+    let set = sim.store().list(Kind::ReplicaSet).next().unwrap().key();
     let chain = diagnose::chain_of_waiting(&sim, &set);
     let words: Vec<String> = chain
         .last()
@@ -641,7 +651,7 @@ fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
         "{priorityClassName: high, containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}",
     );
     let sim = sim(1, &[class, &low, "+5", &high, "+20"]);
-    let chain = words::chain(sim.journal(), sim.delays(), &key(&sim, "Pod/low"), 0);
+    let chain = words::chain(sim.journal(), &sim.delays, &key(&sim, "Pod/low"), 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -672,9 +682,9 @@ fn why_this_node_and_not_that_one() {
     let sim = sim(2, &[&first, "+5", &second, "+20"]);
     let journal = sim.journal();
     let bound = journal.iter().rposition(|e| {
-        e.actor.name == "default-scheduler" && e.key() == Some(key(&sim, "Pod/second"))
+        e.actor.component.name() == "default-scheduler" && e.key() == Some(key(&sim, "Pod/second"))
     });
-    let saw = rows(&why::evidence(&journal[bound.unwrap()].why));
+    let saw = facts(&why::explain(&journal[bound.unwrap()].why).evidence);
     if std::env::var("SHOW").is_ok() {
         return println!("{saw:?}");
     }
@@ -707,7 +717,7 @@ fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
         ],
     );
     let pod = key(&sim, "Pod/web-*");
-    let reasons = words::chain(sim.journal(), sim.delays(), &pod, 0);
+    let reasons = words::chain(sim.journal(), &sim.delays, &pod, 0);
     assert_eq!(
         reasons[0].short.english(),
         "the image cannot be pulled",
@@ -751,12 +761,12 @@ fn an_image_that_cannot_be_pulled_is_tried_again() {
             k8s_model::Body::Event(event) if event.reason == reason => event.count,
             _ => None,
         };
-        sim.list(Kind::Event).filter_map(count).collect()
+        sim.store().list(Kind::Event).filter_map(count).collect()
     };
     assert_eq!(told(&sim, "Pulling"), [4]);
     assert_eq!(told(&sim, "BackOff"), [4]);
     let pod = key(&sim, "Pod/web-*");
-    let states: Vec<String> = words::chain(sim.journal(), sim.delays(), &pod, 0)
+    let states: Vec<String> = words::chain(sim.journal(), &sim.delays, &pod, 0)
         .iter()
         .map(|reason| reason.effect.english())
         .collect();
@@ -790,11 +800,15 @@ fn an_old_pod_on_a_dead_node_holds_back_a_recreation_and_no_rolling_update() {
             3,
             &[&web, "+5", "fault node-down node-2", "+60", slow, "+20"],
         );
-        let leaves = sim.list(Kind::Pod).any(|pod| pod.meta.is_deleting());
+        let leaves = sim
+            .store()
+            .list(Kind::Pod)
+            .any(|pod| pod.meta.is_deleting());
         assert!(leaves, "no Pod is stuck");
         let found = diagnose::chain_of_waiting(&sim, &key(&sim, "Deployment/web"));
         let blamed = found.iter().any(|one| {
-            sim.get(&one.object)
+            sim.store()
+                .get(&one.object)
                 .is_some_and(|object| object.meta.is_deleting())
         });
         let offers = found.iter().flat_map(|one| &one.remedies).any(|remedy| {
@@ -874,6 +888,7 @@ fn an_image_that_is_mended_starts_at_the_next_try() {
     );
     act(&mut sim, &["+12"]);
     let pod = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "web"))
         .unwrap()
         .pod()
@@ -903,7 +918,7 @@ fn why_is_this_pod_ready_its_probe_has_answered() {
         );
         let reasons = words::chain(
             sim.journal(),
-            sim.delays(),
+            &sim.delays,
             &ObjectRef::new(Kind::Pod, "default", "web"),
             0,
         );
@@ -942,7 +957,7 @@ fn init_containers_are_not_said_to_be_all_that_has_started() {
     let sim = sim(1, &[&pod("web", spec), "+20"]);
     let reasons = words::chain(
         sim.journal(),
-        sim.delays(),
+        &sim.delays,
         &ObjectRef::new(Kind::Pod, "default", "web"),
         0,
     );
@@ -977,6 +992,7 @@ fn a_pod_waits_since_its_node_was_found_silent() {
     );
     act(&mut sim, &["+50"]);
     let ready = sim
+        .store()
         .get(&key(&sim, "Pod/agent-*"))
         .unwrap()
         .pod()
@@ -1018,13 +1034,13 @@ fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
         let Some(key) = sim
             .journal()
             .get(at)
-            .filter(|entry| decided(entry.actor.name))
+            .filter(|entry| decided(entry.actor.component.name()))
             .and_then(|entry| entry.key())
             .filter(|key| key.kind != Kind::Event)
         else {
             continue;
         };
-        let chain = words::chain(history, sim.delays(), &key, 0);
+        let chain = words::chain(history, &sim.delays, &key, 0);
         let steps: Vec<(String, String)> = chain
             .iter()
             .map(|reason| (reason.actor.english(), reason.effect.english()))
@@ -1052,7 +1068,7 @@ fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
 #[test]
 fn a_new_pod_is_followed_back_to_the_one_that_went() {
     let mut sim = sim(3, &[&deployment("web", 3, "", PLAIN), "+20"]);
-    let pod = sim.list(Kind::Pod).next().unwrap().key();
+    let pod = sim.store().list(Kind::Pod).next().unwrap().key();
     act(
         &mut sim,
         &[&format!("kubectl delete pod {} --wait=false", pod.name)],
@@ -1062,12 +1078,12 @@ fn a_new_pod_is_followed_back_to_the_one_that_went() {
     let made = (from..sim.journal().len()).find(|at| {
         sim.journal()
             .get(*at)
-            .is_some_and(|entry| entry.actor.name == "replicaset-controller")
+            .is_some_and(|entry| entry.actor.component.name() == "replicaset-controller")
     });
     let entry = sim.journal().get(made.unwrap()).unwrap();
     let chain = words::chain(
         sim.journal().first(made.unwrap() + 1),
-        sim.delays(),
+        &sim.delays,
         &entry.key().unwrap(),
         0,
     );
@@ -1092,7 +1108,7 @@ fn job(name: &str, spec: &str, command: &str) -> String {
 #[test]
 fn why_was_this_pod_of_a_job_made_another_failed() {
     let sim = sim(1, &[&job("task", "backoffLimit: 3, ", "exit 7"), "+14"]);
-    let mut pods: Vec<_> = sim.list(Kind::Pod).collect();
+    let mut pods: Vec<_> = sim.store().list(Kind::Pod).collect();
     pods.sort_by_key(|pod| pod.meta.creation_timestamp);
     let [first, second] = [pods[0], pods[1]].map(|pod| pod.key());
     let made = sim
@@ -1100,7 +1116,7 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
         .iter()
         .position(|entry| entry.key().as_ref() == Some(&second))
         .unwrap();
-    let chain = words::chain(sim.journal().first(made + 1), sim.delays(), &second, 0);
+    let chain = words::chain(sim.journal().first(made + 1), &sim.delays, &second, 0);
     let text = print(&[], &chain);
     let by: Vec<String> = chain.iter().map(|reason| reason.actor.english()).collect();
     assert_eq!(by[..2], ["job-controller", "kubelet node-1"], "{text}");
@@ -1117,7 +1133,7 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
         )
     );
     assert!(
-        rows(&chain[1].saw).contains(&("exit code".into(), "7".into())),
+        facts(&chain[1].saw).contains(&("exit code".into(), "7".into())),
         "{text}"
     );
 }
@@ -1194,6 +1210,7 @@ fn why_are_no_pods_made_a_service_account_is_missing() {
     let sim = sim(1, &[&deployment("web", 1, "", spec), "+5"]);
     let of = |key: &ObjectRef| diagnose::chain_of_waiting(&sim, key);
     let set = sim
+        .store()
         .list(Kind::ReplicaSet)
         .next()
         .expect("a ReplicaSet")
@@ -1210,6 +1227,7 @@ fn why_are_no_pods_made_a_service_account_is_missing() {
 fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
     let victim = sim
+        .store()
         .list(Kind::Pod)
         .map(|pod| pod.key())
         .next_back()
@@ -1223,7 +1241,7 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
             "+20",
         ],
     );
-    let chain = words::chain(sim.journal(), sim.delays(), &victim, 0);
+    let chain = words::chain(sim.journal(), &sim.delays, &victim, 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -1235,17 +1253,17 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
         .find(|reason| reason.actor.english() == "replicaset-controller")
         .unwrap_or_else(|| panic!("{text}"));
     assert!(
-        rows(&chosen.saw).contains(&("ranked first for deletion".into(), "not ready".into())),
+        facts(&chosen.saw).contains(&("ranked first for deletion".into(), "not ready".into())),
         "{text}"
     );
     assert!(
-        rows(&chosen.saw)
+        facts(&chosen.saw)
             .iter()
             .any(|(name, _)| name == "next in rank (kept)"),
         "{text}"
     );
     assert_eq!(
-        rows(&chosen.saw).last().map(|(_, value)| value.as_str()),
+        facts(&chosen.saw).last().map(|(_, value)| value.as_str()),
         Some("3 − 2 = 1"),
         "{text}"
     );
@@ -1300,10 +1318,10 @@ fn why_is_this_volume_not_used_again_it_is_kept() {
             remedy: "Make disk available again",
         },
     );
-    let spared = diagnose::diagnose(&sim, &key(&sim, "PersistentVolume/disk"))
-        .and_then(|found| found.spared);
+    let unaffected = diagnose::diagnose(&sim, &key(&sim, "PersistentVolume/disk"))
+        .and_then(|found| found.unaffected);
     assert_eq!(
-        spared.map(|words| words.english()).as_deref(),
+        unaffected.map(|words| words.english()).as_deref(),
         Some("The data was not deleted: the reclaim policy is Retain.")
     );
 }
@@ -1362,7 +1380,7 @@ fn why_has_this_pod_no_node_the_scheduler_is_slow() {
     let remedy = "Run kube-scheduler at full speed";
     let by = &["replicaset-controller", "deployment-controller", "user"];
     let mut told = Vec::new();
-    for pod in sim.list(Kind::Pod) {
+    for pod in sim.store().list(Kind::Pod) {
         let rows = rows(
             &diagnose::diagnose(&sim, &pod.key())
                 .expect("it waits")
@@ -1445,7 +1463,14 @@ fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
 #[test]
 fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     let mut sim = sim(1, &[&deployment("web", 2, "", PLAIN), "+10"]);
-    let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+    let gone = sim
+        .store()
+        .list(Kind::Pod)
+        .next()
+        .unwrap()
+        .meta
+        .name
+        .to_string();
     act(
         &mut sim,
         &[
@@ -1510,13 +1535,14 @@ fn of_a_slowed_loop_it_is_said_how_far_it_is_and_only_what_it_has_to_do() {
         |sim: &mut Sim, ms: u64| assert!(sim.advance(Time(sim.now().0 + ms * 1000), TASKS).done);
     act(&mut sim, &["kubectl scale deployment/web --replicas=6"]);
     wait(&mut sim, 1250);
-    let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
+    let set = sim.store().list(Kind::ReplicaSet).next().unwrap().key();
     let works = "replicaset-controller is reconciling it: 2 s per reconcile";
     assert_eq!(told(&sim, &set), Some((works.into(), "1.2 s / 2 s".into())));
     // A second one stands behind it.
     act(&mut sim, &[&deployment("two", 1, "", PLAIN)]);
     wait(&mut sim, 100);
     let second = sim
+        .store()
         .list(Kind::ReplicaSet)
         .map(|set| set.key())
         .find(|key| key.name.starts_with("two"))
@@ -1554,7 +1580,14 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
                 "+10",
             ],
         );
-        let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+        let gone = sim
+            .store()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .to_string();
         act(
             &mut sim,
             &[
@@ -1589,7 +1622,8 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
         );
         act(&mut sim, &["fault restart kube-controller-manager", "+10"]);
         assert!(
-            sim.list(Kind::ReplicaSet)
+            sim.store()
+                .list(Kind::ReplicaSet)
                 .all(|set| diagnose::diagnose(&sim, &set.key()).is_none())
         );
     }
@@ -1599,7 +1633,7 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let (kind, name) = of.split_once('/').unwrap();
     let key = ObjectRef::new(Kind::from_label(kind).unwrap(), "default", name);
-    words::chain(sim.journal(), sim.delays(), &key, 0)
+    words::chain(sim.journal(), &sim.delays, &key, 0)
         .iter()
         .map(|reason| reason.effect.english())
         .collect()
@@ -1767,7 +1801,14 @@ fn what_a_timer_brings_is_late_by_what_it_waited_in_the_line_of_a_slow_loop() {
     for (span, blamed) in [("50ms", false), ("2s", true)] {
         let fault = format!("slow cronjob-controller {span}");
         let sim = sim(1, &[cron, &["fault ", &fault].concat(), "+602"]);
-        let job = sim.list(Kind::Job).next().unwrap().meta.name.to_string();
+        let job = sim
+            .store()
+            .list(Kind::Job)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .to_string();
         let told = told(&sim, &format!("Job/{job}"));
         assert_eq!(
             told.contains(&format!("Command: fault {fault}")),
@@ -1777,7 +1818,14 @@ fn what_a_timer_brings_is_late_by_what_it_waited_in_the_line_of_a_slow_loop() {
     }
     // Nor is it a late event's fault what a timer does long after it.
     let sim = sim(1, &["fault delay cj 2s", cron, "+602"]);
-    let job = sim.list(Kind::Job).next().unwrap().meta.name.to_string();
+    let job = sim
+        .store()
+        .list(Kind::Job)
+        .next()
+        .unwrap()
+        .meta
+        .name
+        .to_string();
     assert!(
         !told(&sim, &format!("Job/{job}"))
             .iter()
@@ -1833,7 +1881,7 @@ fn a_healthy_cluster_is_not_diagnosed() {
     ];
     let sim = sim(3, &acts);
     for kind in k8s_model::kind::all() {
-        for object in sim.list(kind) {
+        for object in sim.store().list(kind) {
             assert_eq!(diagnose::diagnose(&sim, &object.key()), None);
         }
     }
@@ -1847,7 +1895,7 @@ impl scenario::Observer for AskAll {
 
     fn finished(&mut self, sim: &Sim, step: &scenario::Finished) {
         for kind in k8s_model::kind::all() {
-            for object in sim.list(kind) {
+            for object in sim.store().list(kind) {
                 let chain = diagnose::chain_of_waiting(sim, &object.key());
                 if let Some(first) = chain.first() {
                     assert!(

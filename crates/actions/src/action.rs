@@ -1,7 +1,8 @@
 //! Actions of a person, a client or a scenario on a cluster, as data: created by buttons, stored in histories and links, and replayed.
 
-use apiserver::ClientRequest;
-use fault::Fault;
+use crate::legacy;
+use apiserver::Request;
+use fault::{ClientCall, Fault};
 use kubectl::{BesideAct, RemoteAct};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -21,12 +22,14 @@ pub enum Action {
     Fault(Fault),
     /// Polls the waiting commands of the terminal (`drain`).
     Poll,
-    /// Sends a write as a client of the API server.
-    Request(Rc<ClientRequest>),
+    /// Sends a request as a client of the API server.
+    Request(#[serde(deserialize_with = "legacy::request")] Rc<Request>),
     /// Runs a command in a container as a client of the API server, or continues the one with this number.
     Remote(u32, Rc<RemoteAct>),
     /// Runs a command beside those of the terminal, as a step of a scenario does, or continues the one with this number.
     Beside(u32, Rc<BesideAct>),
+    /// Lets the faults on clients act on an exchange with one, which a server has examined.
+    Client(Rc<ClientCall>),
     /// Interrupts the command of the terminal, as Ctrl+C does.
     Interrupt,
 }
@@ -49,7 +52,8 @@ impl fmt::Display for Action {
         match self {
             Action::Apply(text) | Action::Kubectl(text) | Action::Edited(text) => f.write_str(text),
             Action::Fault(fault) => f.write_str(&fault.command_line()),
-            Action::Request(request) => f.write_str(&request.told),
+            Action::Request(request) => f.write_str(&request.command),
+            Action::Client(call) => f.write_str(&call.line),
             Action::Remote(..) | Action::Beside(..) | Action::Poll | Action::Interrupt => Ok(()),
         }
     }

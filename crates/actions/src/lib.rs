@@ -1,9 +1,14 @@
 //! Actions of a person, run on a simulation: manifests and kubectl lines.
 
 mod action;
+mod host;
+mod legacy;
+mod repair;
 mod waiting;
 
 pub use action::Action;
+pub use host::{Host, RecordedAction};
+pub use repair::Repair;
 pub use waiting::WaitingCommands;
 
 use cluster::Sim;
@@ -11,7 +16,7 @@ use i18n::{Message, msg};
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::schema::{schema, strict_errors};
 use k8s_model::{Kind, ObjectRef};
-use kubectl::{Applied, ApplyResult, Failure, Session, distance, published};
+use kubectl::{Applied, ApplyResult, Failure, Session, published};
 use manifest::{Document, Reader};
 use projection::changes::{self, Change};
 use serde_json::Value;
@@ -29,8 +34,8 @@ pub struct ApplyDiagnostic {
     pub message: Message,
     /// True if refused; otherwise accepted with a warning.
     pub error: bool,
-    /// Text that would fix it.
-    pub fix: Option<String>,
+    /// Edit that would let it through.
+    pub repair: Option<Repair>,
 }
 
 /// Line of output.
@@ -111,52 +116,6 @@ impl ActionResult {
     }
 }
 
-/// Runs a command. A kubectl command does not affect those that still wait, as if it had a terminal of its own.
-pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Action) -> ActionResult {
-    match command {
-        Action::Request(request) => {
-            let (result, _) = sim.client_request(request);
-            ActionResult {
-                changed: true,
-                failed: result.is_err(),
-                failure: result.err().map(|error| error.message.to_string()),
-                ..ActionResult::default()
-            }
-        }
-        Action::Remote(id, act) => {
-            let output = waiting.remotes.act(sim, *id, act);
-            ActionResult {
-                changed: output.changed,
-                ..ActionResult::default()
-            }
-        }
-        Action::Beside(id, act) => waiting.act_beside(sim, *id, act),
-        Action::Interrupt => ActionResult {
-            changed: waiting.interrupt(),
-            ..ActionResult::default()
-        },
-        Action::Apply(text) => apply(sim, text),
-        Action::Edited(text) => waiting.edited(sim, text),
-        Action::Kubectl(line) => waiting.enter(sim, line),
-        Action::Fault(fault) => {
-            let before = sim.journal().len();
-            let error = sim.inject(fault).err();
-            let (changed, failed) = (sim.journal().len() > before, error.is_some());
-            let lines = error
-                .map(|text| OutputLine::new(format!("error: {text}"), true))
-                .into_iter()
-                .collect();
-            ActionResult {
-                changed,
-                failed,
-                lines,
-                ..ActionResult::default()
-            }
-        }
-        Action::Poll => waiting.poll(sim),
-    }
-}
-
 /// Applies the documents of a text, as `kubectl apply -f` does: accepted ones take effect, each of the others is reported at its line.
 /// After one that cannot be parsed none is applied.
 fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
@@ -230,7 +189,7 @@ impl ApplyJob {
                 columns: (0, 0),
                 message,
                 error: true,
-                fix: None,
+                repair: None,
             });
         }
     }
@@ -252,7 +211,7 @@ impl ApplyJob {
                 columns: (fault.column.saturating_sub(1).min(end), end),
                 message: Message::state(fault.fault.to_string()),
                 error: fault.severity == manifest::Severity::Error,
-                fix: None,
+                repair: Repair::syntax(&self.text, fault.line),
             });
             self.stopped.get_or_insert(fault.line);
         }
@@ -307,7 +266,7 @@ fn apply_document(
             columns: (0, 0),
             message: Message::state(message),
             error: true,
-            fix: None,
+            repair: None,
         });
         return false;
     }
@@ -342,7 +301,14 @@ fn apply_document(
     let mut session = Session::apply(sim, document.value.clone());
     for applied in std::mem::take(&mut session.applied) {
         if let ApplyResult::Refused(failure) = &applied.result {
+            let first = answer.diagnostics.len();
             answer.diagnostics.extend(refusal(text, document, failure));
+            if Kind::from_api(version, kind).is_none()
+                && let Some(refused) = answer.diagnostics.get_mut(first)
+            {
+                let (line, ..) = place(text, document, "apiVersion");
+                refused.repair = Repair::version(text, line, version, kind);
+            }
         }
         answer.applied.push(applied);
     }
@@ -351,7 +317,7 @@ fn apply_document(
     }
     // If a missing kind can be installed here, the message says so.
     let group = version.split('/').next().unwrap_or("");
-    if group == GATEWAY_GROUP && sim.server().definitions().named(version, kind).is_none() {
+    if group == GATEWAY_GROUP && sim.server.definitions().named(version, kind).is_none() {
         let message = msg::apply_install(published::GATEWAY_INSTALL);
         if !answer
             .diagnostics
@@ -418,30 +384,32 @@ impl TrialApply {
     }
 }
 
-/// Creates a message at the line of a field, or of the field around it, or at the document's first line.
+/// Creates a message at the line of a field, or of the field around it, or at the document's first line. `known`: name of a field that may have
+/// been meant.
 fn at(
     text: &str,
     document: &Document,
     path: &str,
     message: Message,
-    fix: Option<String>,
+    known: Option<String>,
 ) -> ApplyDiagnostic {
-    let place = manifest::locate(
-        text.as_bytes(),
-        document.index,
-        &format!("{}{path}", document.prefix),
-    );
-    let (line, column, length) =
-        place
-            .filter(|_| !path.is_empty())
-            .unwrap_or((document.line, 1, 0));
+    let (line, column, length) = place(text, document, path);
+    let columns = (column - 1, column - 1 + length);
     ApplyDiagnostic {
         line,
-        columns: (column - 1, column - 1 + length),
+        columns,
         message,
         error: true,
-        fix,
+        repair: known.and_then(|name| Repair::field(text, line, columns, &name)),
     }
+}
+
+/// Line, column and length of a field's key, or of the field around it; of nothing at the document's first line without a path.
+fn place(text: &str, document: &Document, path: &str) -> (usize, usize, usize) {
+    let path_there = format!("{}{path}", document.prefix);
+    let place = manifest::locate(text.as_bytes(), document.index, &path_there);
+    let place = place.filter(|_| !path.is_empty());
+    place.unwrap_or((document.line, 1, 0))
 }
 
 /// Creates the messages of a refusal: each of several causes at its field.
@@ -502,14 +470,9 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
             }
         }
     }
-    let close = names
-        .into_iter()
-        .map(|known| (distance(name, known), known))
-        .filter(|(edits, _)| *edits <= 2)
-        .min();
     // An existing field has another problem than its name.
-    let close = close.filter(|(edits, _)| *edits > 0);
-    close.map(|(_, known)| known.to_string())
+    let close = kubectl::nearest(name, names.into_iter(), 2).filter(|known| *known != name);
+    close.map(str::to_string)
 }
 
 /// Returns fields that are accepted and have no effect in this simulation: each is reported once, never silently ignored.
@@ -540,7 +503,7 @@ mod tests {
             None,
             "its value is wrong, not its name"
         );
-        assert_eq!(distance("replica", "replicas"), 1);
+        assert_eq!(kubectl::distance("replica", "replicas"), 1);
     }
 
     #[test]
@@ -594,13 +557,10 @@ mod tests {
                 && before[1].ends_with(published::GATEWAY_INSTALL),
             "{before:?}"
         );
-        run(
-            &mut sim,
-            &mut WaitingCommands::default(),
-            &Action::Kubectl(published::GATEWAY_INSTALL.into()),
-        );
-        sim.advance(k8s_model::Time(5_000_000), usize::MAX);
-        assert!(told(&mut sim).is_empty());
+        let mut host = Host::new(sim);
+        host.run(&Action::kubectl(published::GATEWAY_INSTALL));
+        host.advance(k8s_model::Time(5_000_000), usize::MAX);
+        assert!(told(&mut host.sim).is_empty());
     }
 
     #[test]

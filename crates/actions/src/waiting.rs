@@ -5,6 +5,7 @@ use cluster::Sim;
 use i18n::msg;
 use k8s_model::Time;
 use kubectl::{Beside, BesideAct, Remotes, Session};
+use std::ops::Range;
 
 /// Rows of a table read or printed at a time: a longer table continues at the next poll.
 const ROWS: usize = 160;
@@ -165,14 +166,15 @@ pub(super) fn take_lines(session: &mut Session) -> Vec<OutputLine> {
     let mut put = |text: &str, error: bool| {
         lines.extend(text.lines().map(|text| OutputLine::new(text, error)))
     };
-    let (mut printed, mut told, mut failures) = (0, 0, String::new());
-    for (range, at) in std::mem::take(&mut session.among) {
-        put(&out[printed..at], false);
-        put(&err[range.clone()], true);
-        failures.push_str(&err[told..range.start]);
-        (printed, told) = (at, range.end);
+    let (mut out_done, mut err_done, mut failures) = (0, 0, String::new());
+    for piece in std::mem::take(&mut session.err_pieces) {
+        let Range { start, end } = piece.range;
+        put(&out[out_done..piece.out_len], false);
+        put(&err[start..end], true);
+        failures.push_str(&err[err_done..start]);
+        (out_done, err_done) = (piece.out_len, end);
     }
-    put(&out[printed..], false);
-    put(&[&failures, &err[told..]].concat(), true);
+    put(&out[out_done..], false);
+    put(&[&failures, &err[err_done..]].concat(), true);
     lines
 }

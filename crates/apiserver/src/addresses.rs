@@ -1,6 +1,6 @@
 //! Index of the allocated cluster IPs and node ports, of the Pods that use a claim, and of the volumes reserved for it.
 
-use super::server::ApiServer;
+use super::service_alloc::node_ports;
 use k8s_model::network::Service;
 use k8s_model::{Kind, Object, Str};
 use sim_core::tree::Tree;
@@ -21,13 +21,7 @@ fn ip(object: &Object) -> &Str {
 }
 
 fn ports(object: &Object) -> impl Iterator<Item = i32> {
-    object
-        .body::<Service>()
-        .spec
-        .ports
-        .iter()
-        .map(|port| port.node_port)
-        .filter(|port| *port != 0)
+    node_ports(object.body())
 }
 
 fn count<K: Ord + Clone>(counts: &mut Tree<K, u32>, key: K, is_new: bool) {
@@ -64,19 +58,5 @@ impl Addresses {
     pub fn is_open(&self, asked: i32, own: Option<&Object>) -> bool {
         let own = own.map_or(0, |own| ports(own).filter(|port| *port == asked).count());
         self.ports.get(&asked).is_some_and(|n| *n as usize > own)
-    }
-}
-
-impl ApiServer {
-    /// Returns the Pods of a namespace that may use a claim, by name.
-    pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
-        self.references
-            .users(namespace, claim, self.objects.of(Kind::Pod))
-    }
-
-    /// Returns the volumes that may be reserved for a claim of this namespace and name, or for none, by name.
-    pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
-        self.references
-            .volumes(claim, self.objects.of(Kind::PersistentVolume))
     }
 }

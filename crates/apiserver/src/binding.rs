@@ -1,34 +1,32 @@
-//! Write requests with bodies of their own: the binding of a Pod, and the finalizers of a namespace.
+//! Binding of a Pod to its node.
 //!
-//! Models `pkg/registry/core/pod/storage/storage.go` (`BindingREST`) and `pkg/registry/core/namespace/storage`.
+//! Models `pkg/registry/core/pod/storage/storage.go` (`BindingREST`).
 
-use super::admission_request::AdmissionRequest;
+use super::admission::AdmissionRequest;
+use super::admission::pod_topology_labels::copy_labels;
 use super::error::{ApiError, StatusReason};
-use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
+use super::server::{ApiServer, Origin};
+use super::strategies::check_uid;
 use crate::why::Why;
+use k8s_model::kind::Subresource;
 use k8s_model::pod::PodCondition;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use k8s_model::{Body, Object, ObjectRef};
 use std::rc::Rc;
 
-/// Labels that a Pod gets from its node on binding.
-const PLACES: [&str; 2] = [
-    "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone",
-];
-
 impl ApiServer {
-    /// Binds a Pod to a node, for a scheduler that is a client.
+    /// Binds a Pod to a node; `uid` is that of the Pod that the writer has read, or empty.
     pub fn bind(
         &mut self,
         origin: &Origin,
         key: &ObjectRef,
+        uid: &str,
         node: &str,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        let result = self.bindable(key, node).and_then(|bound| {
+        let result = self.bindable(key, uid, node).and_then(|bound| {
             let request = AdmissionRequest {
                 operation: "CREATE",
-                subresource: "binding",
+                subresource: Subresource::Binding,
                 object: &bound,
                 old: None,
                 api_version: None,
@@ -42,10 +40,11 @@ impl ApiServer {
         result
     }
 
-    fn bindable(&self, key: &ObjectRef, node: &str) -> Result<Object, ApiError> {
-        let Some(old) = self.get(key) else {
+    fn bindable(&self, key: &ObjectRef, uid: &str, node: &str) -> Result<Object, ApiError> {
+        let Some(old) = self.store.get(key) else {
             return Err(ApiError::not_found(key.kind, &key.name));
         };
+        check_uid(key, uid, &old.meta.uid.to_string())?;
         let conflict = |problem: String| {
             let message = format!(
                 "Operation cannot be fulfilled on pods/binding {:?}: {problem}",
@@ -70,14 +69,8 @@ impl ApiServer {
                 pod.node_name.as_str()
             )));
         }
-        let (mut new, wall) = ((**old).clone(), self.wall());
-        if let Some(home) = self.get(&ObjectRef::new(Kind::Node, "", node)) {
-            for place in PLACES {
-                if let Some(value) = home.meta.label(place) {
-                    Rc::make_mut(&mut new.meta.labels).insert(place.into(), value.clone());
-                }
-            }
-        }
+        let (mut new, wall) = ((**old).clone(), self.store.wall());
+        copy_labels(&self.store, node, &mut new.meta.labels);
         let generation = new.meta.generation;
         if let Body::Pod(pod) = &mut new.body {
             pod.node_name = node.into();
@@ -89,28 +82,8 @@ impl ApiServer {
                 observed_generation: generation,
                 ..PodCondition::default()
             });
+            pod.status.share_conditions();
         }
         Ok(new)
-    }
-
-    /// Removes the finalizer of a namespace, if `held` is false.
-    pub fn finalize(
-        &mut self,
-        origin: &Origin,
-        key: &ObjectRef,
-        held: bool,
-        why: Why,
-    ) -> Result<Rc<Object>, ApiError> {
-        let Some(old) = self.get(key).cloned() else {
-            return Err(ApiError::not_found(key.kind, &key.name));
-        };
-        if held || !old.meta.is_deleting() {
-            return Ok(old);
-        }
-        let mut new = (*old).clone();
-        new.meta
-            .finalizers
-            .retain(|finalizer| finalizer != FINALIZED_BY_LOOP);
-        self.update_all(origin, new, why)
     }
 }

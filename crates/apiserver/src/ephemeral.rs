@@ -2,6 +2,7 @@
 //!
 //! Models `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go`: changes of other fields are dropped silently.
 
+use super::admission::pod_security;
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
 use super::{defaults, validation};
@@ -39,7 +40,7 @@ impl ApiServer {
             self.refuse(origin, old.key(), &error, why);
             return Err(error);
         }
-        self.check_pod_security(&object)?;
+        pod_security::validate(&self.store, &object)?;
         self.update(origin, object, why)
     }
 }

@@ -1,8 +1,9 @@
 //! Errors of the API server, with its messages.
 
-use super::validation::{FieldError, invalid_message};
+use super::validation::{ErrorType, FieldError, invalid_message};
+use k8s_model::kind::api_group;
 use k8s_model::quantity::Quantity;
-use k8s_model::{Kind, Object, ObjectRef, Str};
+use k8s_model::{Kind, ObjectRef, Str, schema};
 use std::fmt;
 
 /// `reason` of a refusal.
@@ -19,6 +20,8 @@ pub enum StatusReason {
     InternalError,
     MethodNotAllowed,
     UnsupportedMediaType,
+    Timeout,
+    Expired,
     /// No reason was given.
     Unknown,
 }
@@ -45,6 +48,21 @@ pub enum Cause {
     Budget(Str),
     /// Terminating namespace of the object.
     NamespaceTerminating,
+    /// resourceVersion that the server has not reached.
+    ResourceVersionTooLarge,
+    /// Fields that other managers own.
+    FieldManagers(Vec<FieldManagerConflict>),
+    /// Pod security level that the Pod violates, such as `restricted`.
+    PodSecurity(Str),
+}
+
+/// Field that an apply would take from another manager.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FieldManagerConflict {
+    /// Path, such as `.spec.replicas`.
+    pub field: String,
+    /// Manager as messages show it, such as `"kubectl" using v1`.
+    pub manager: String,
 }
 
 /// ResourceQuota without room for an object.
@@ -98,7 +116,7 @@ pub struct InvalidObject {
     pub group_kind: String,
     /// Name of the object.
     pub name: String,
-    /// Field errors, without duplicates.
+    /// Field errors; unlike the message they may repeat.
     pub causes: Vec<FieldError>,
 }
 
@@ -110,6 +128,90 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
+/// Type that an object names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupVersionKind {
+    /// `apiVersion` of the object.
+    pub api_version: String,
+    /// `kind` of the object.
+    pub kind: String,
+}
+
+/// Versions that the server still decodes.
+const NO_LONGER_SERVED: [&str; 5] = [
+    "apps/v1beta1",
+    "apps/v1beta2",
+    "batch/v1beta1",
+    "extensions/v1beta1",
+    "policy/v1beta1",
+];
+
+impl GroupVersionKind {
+    /// Checks that the type is that of a custom resource's path.
+    ///
+    /// # Errors
+    /// The type is another one.
+    pub fn check_custom(&self, api_version: &str, kind: &str) -> Result<(), ApiError> {
+        let (found, found_kind) = (&self.api_version, &self.kind);
+        if found_kind != kind {
+            Err(ApiError::bad_request(format!(
+                "the kind of the provided object ({found_kind:?}) does not match the expected kind ({kind:?})"
+            )))
+        } else if found != api_version {
+            Err(ApiError::bad_request(format!(
+                "the API version in the data ({found}) does not match the expected API version ({api_version})"
+            )))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Checks that the type is that of a request's path, as the decoder does (`transformDecodeError` of `endpoints/handlers/rest.go`).
+    ///
+    /// # Errors
+    /// The type is not known, or another one.
+    pub fn check(&self, api_version: &str, kind: &str) -> Result<(), ApiError> {
+        let Some(problem) = self.unconverted(api_version, kind) else {
+            return self.check_custom(api_version, kind);
+        };
+        let version = self.api_version.rsplit('/').next().unwrap_or("");
+        Err(ApiError::bad_request(format!(
+            "{} in version {version:?} cannot be handled as a {kind}: {problem}",
+            self.kind
+        )))
+    }
+
+    /// Returns the decoder's problem with the type in place of another one; `None` if it decodes, which another version of the kind does.
+    pub(crate) fn unconverted(&self, api_version: &str, kind: &str) -> Option<String> {
+        if self.api_version == api_version && self.kind == kind {
+            return None;
+        }
+        let is_kind = |kind: &str| schema::schema().kind(&self.api_version, kind).is_some();
+        let is_known = is_kind(&self.kind)
+            || self.kind == kind && NO_LONGER_SERVED.contains(&self.api_version.as_str())
+            || self.api_version == "v1" && self.kind == "List"
+            || self.kind.strip_suffix("List").is_some_and(is_kind);
+        if is_known && self.kind == kind {
+            return None;
+        }
+        if !is_known {
+            return Some(format!(
+                "no kind {:?} is registered for version {:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+                self.kind, self.api_version
+            ));
+        }
+        let version = self.api_version.rsplit('/').next().unwrap_or("");
+        let internal = match api_group(api_version).split('.').next() {
+            None | Some("") => "core",
+            Some(group) => group,
+        };
+        Some(format!(
+            "converting ({version}.{}) to ({internal}.{kind}): unknown conversion",
+            self.kind
+        ))
+    }
+}
+
 impl ApiError {
     /// Returns the error for an object that does not exist.
     pub fn not_found(kind: Kind, name: &str) -> Self {
@@ -118,6 +220,13 @@ impl ApiError {
             message: format!("{} {name:?} not found", kind.group_resource()),
             cause: None,
         }
+    }
+
+    /// Returns the error for a kind that is not served in an API version.
+    pub fn no_matches(api_version: &str, kind: &str) -> Self {
+        ApiError::bad_request(format!(
+            "no matches for kind {kind:?} in version {api_version:?}"
+        ))
     }
 
     /// Returns the error for a write of an object that does not exist.
@@ -157,6 +266,20 @@ impl ApiError {
         }
     }
 
+    /// Returns the error for an object whose predecessor of this name is still being deleted.
+    pub fn still_exists(kind: Kind, name: &str) -> Self {
+        let mut error = ApiError::already_exists(kind, name);
+        error.message.insert_str(0, "object is being deleted: ");
+        error
+    }
+
+    /// Returns the error for a new object with a resourceVersion (`ErrResourceVersionSetOnCreate`).
+    pub fn version_of_new_object() -> Self {
+        ApiError::unclassified(
+            "resourceVersion should not be set on objects to be created".to_owned(),
+        )
+    }
+
     /// Returns true if the refusal is due to a terminating namespace, which controllers do not report.
     pub fn is_of_terminating_namespace(&self) -> bool {
         matches!(self.cause.as_deref(), Some(Cause::NamespaceTerminating))
@@ -164,55 +287,20 @@ impl ApiError {
 
     /// Returns the error for a write based on a version that is no longer current.
     pub fn conflict(kind: Kind, name: &str) -> Self {
+        let problem = "the object has been modified; please apply your changes to the latest version and try again";
+        ApiError::conflict_because(kind, name, problem)
+    }
+
+    /// Returns the error for a write that conflicts with the stored object, or with its absence.
+    pub fn conflict_because(kind: Kind, name: &str, problem: &str) -> Self {
         ApiError {
             reason: StatusReason::Conflict,
             message: format!(
-                "Operation cannot be fulfilled on {} {name:?}: the object has been modified; please apply your changes to the latest version and try again",
+                "Operation cannot be fulfilled on {} {name:?}: {problem}",
                 kind.group_resource()
             ),
             cause: None,
         }
-    }
-
-    /// Returns the error for a binding of a Pod that has changed since it was read: `setPodHostAndAnnotations`.
-    pub fn not_bound(stored: &Object, read: &Object) -> Option<Self> {
-        let (name, node) = (
-            &read.meta.name,
-            stored
-                .pod()
-                .map(|pod| &pod.node_name)
-                .filter(|node| !node.is_empty()),
-        );
-        let (resource, what) = if stored.meta.uid != read.meta.uid {
-            let (asked, is) = (read.meta.uid, stored.meta.uid);
-            let precondition = format!(
-                "Precondition failed: UID in precondition: {asked}, UID in object meta: {is}"
-            );
-            let key = format!("/registry/pods/{}/{name}", read.meta.namespace);
-            let error = "StorageError: invalid object, Code: 4, Key: ";
-            (
-                "pods",
-                format!("{error}{key}, ResourceVersion: 0, AdditionalErrorMessage: {precondition}"),
-            )
-        } else if stored.meta.is_deleting() {
-            (
-                "pods/binding",
-                format!("pod {name} is being deleted, cannot be assigned to a host"),
-            )
-        } else {
-            (
-                "pods/binding",
-                format!(
-                    "pod {name} is already assigned to node {:?}",
-                    node?.as_str()
-                ),
-            )
-        };
-        Some(ApiError {
-            reason: StatusReason::Conflict,
-            message: format!("Operation cannot be fulfilled on {resource} {name:?}: {what}"),
-            cause: None,
-        })
     }
 
     /// Returns the error for a rule that is not about a field; the message is complete.
@@ -226,14 +314,7 @@ impl ApiError {
 
     /// Returns the error for invalid fields of an object.
     pub fn invalid_fields(group_kind: &str, name: &str, errors: &[FieldError]) -> Self {
-        let mut causes: Vec<FieldError> = Vec::new();
-        for error in errors {
-            // Errors with equal text are reported once.
-            let text = error.to_string();
-            if causes.iter().all(|known| known.to_string() != text) {
-                causes.push(error.clone());
-            }
-        }
+        let causes = errors.to_vec();
         let message = invalid_message(group_kind, name, &causes);
         let invalid = InvalidObject {
             group_kind: group_kind.to_owned(),
@@ -247,16 +328,22 @@ impl ApiError {
         }
     }
 
-    /// Returns the error for a body whose kind or version (`kind`, `apiVersion`) differs from its path.
-    pub fn of_other_type(field: &str, found: &str, expected: &str) -> Self {
-        ApiError::bad_request(match field {
-            "apiVersion" => format!(
-                "the API version in the data ({found}) does not match the expected API version ({expected})"
-            ),
-            _ => format!(
-                "the {field} of the provided object ({found:?}) does not match the expected {field} ({expected:?})"
-            ),
-        })
+    /// Returns a plain error, which the handlers wrap in no reason of the API.
+    pub fn unclassified(message: String) -> Self {
+        ApiError {
+            reason: StatusReason::Unknown,
+            message,
+            cause: None,
+        }
+    }
+
+    /// Returns the error for a kind, or a subresource of one, that is not served.
+    pub fn not_served() -> Self {
+        ApiError {
+            reason: StatusReason::NotFound,
+            message: "the server could not find the requested resource".to_owned(),
+            cause: None,
+        }
     }
 
     /// Returns the error for a request that could not be decoded.
@@ -279,14 +366,24 @@ impl ApiError {
         }
     }
 
+    /// Returns the error for a patch whose result does not decode; the error names no object.
+    pub fn invalid_patch(patch: &str, problem: &str) -> Self {
+        let cause = FieldError {
+            field: "patch".to_owned(),
+            fault: ErrorType::Invalid,
+            value: patch.to_owned(),
+            detail: problem.to_owned(),
+        };
+        ApiError::invalid_fields("", "", &[cause])
+    }
+
     /// Returns the error for a body with an unsupported media type.
-    pub fn unsupported_body(found: &str) -> Self {
-        let message = format!(
-            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (found {found:?})"
-        );
+    pub fn unsupported_body() -> Self {
+        let message = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, \
+                       application/vnd.kubernetes.protobuf";
         ApiError {
             reason: StatusReason::UnsupportedMediaType,
-            message,
+            message: message.to_owned(),
             cause: None,
         }
     }

@@ -3,14 +3,15 @@
 //! Guarantees: a budget is charged before the Pod is deleted, in one step, so that two evictions never share one allowance.
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
 
-use super::admission_request::AdmissionRequest;
-use super::deletion::Delete;
-use super::error::{ApiError, Cause};
+use super::admission::AdmissionRequest;
+use super::deletion::DeleteOptions;
+use super::error::{ApiError, Cause, StatusReason};
 use super::server::{ApiServer, Origin};
 use crate::why::Why;
+use k8s_model::kind::Subresource;
 use k8s_model::pod::PodCondition;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -25,55 +26,25 @@ impl ApiServer {
         &mut self,
         origin: &Origin,
         key: &ObjectRef,
-        how: Delete,
+        mut options: DeleteOptions,
         why: Why,
     ) -> Result<(), ApiError> {
-        let result = self.try_evict(origin, key, how, &why);
-        if let Err(error) = &result {
-            self.refuse(origin, key.clone(), error, why);
+        let admitted = self.admit_eviction(origin, key);
+        if let Err(error) = &admitted {
+            self.refuse(origin, key.clone(), error, why.clone());
         }
-        result
-    }
-
-    fn try_evict(
-        &mut self,
-        origin: &Origin,
-        key: &ObjectRef,
-        how: Delete,
-        why: &Why,
-    ) -> Result<(), ApiError> {
-        let Some(object) = self.get(key).cloned() else {
-            return Err(ApiError::not_found(key.kind, &key.name));
-        };
-        let Some(pod) = object.pod() else {
-            return Err(ApiError::not_found(Kind::Pod, &key.name));
-        };
-        let request = AdmissionRequest {
-            operation: "CREATE",
-            subresource: "eviction",
-            object: &object,
-            old: None,
-            api_version: None,
-        };
-        self.admit_by_webhooks(origin, request)?;
-        // A Pod that is pending, terminating or in a terminal phase needs no budget.
-        if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
-            let budgets = self
-                .list(Kind::PodDisruptionBudget)
-                .filter(|b| b.meta.namespace == key.namespace);
-            let budgets: Vec<Rc<Object>> = budgets
-                .filter(|b| BudgetSpec::of(b).selects(&object))
-                .cloned()
-                .collect();
-            if budgets.len() > 1 {
-                return Err(ApiError::internal(SEVERAL));
-            }
-            if let Some(budget) = budgets.first() {
-                self.spend(origin, budget, &object, pod.is_ready(), why)?;
-            }
+        let AdmittedEviction { pod, charge } = admitted?;
+        if let Some(budget) = charge {
+            self.update_status(origin, budget, why.clone())?;
         }
-        let (wall, generation) = (self.wall(), object.meta.generation);
-        let mut marked = (*object).clone();
+        if let Err(error) = options.preconditions.check(&pod) {
+            self.refuse(origin, key.clone(), &error, why);
+            return Err(error);
+        }
+        // The condition of the Pod is written first, which changes its version.
+        options.preconditions.resource_version = None;
+        let (wall, generation) = (self.store.wall(), pod.meta.generation);
+        let mut marked = (*pod).clone();
         if let Body::Pod(pod) = &mut marked.body {
             let message = "Eviction API: evicting";
             pod.status.set_condition(PodCondition::disruption(
@@ -84,67 +55,115 @@ impl ApiServer {
             ));
         }
         self.update_status(origin, marked, why.clone())?;
-        self.delete(origin, key, how, why.clone()).map(drop)
+        self.delete(origin, key, options, why).map(drop)
     }
 
-    /// Charges one disruption to the budget, if the Pod needs one and one is left.
-    fn spend(
+    /// Checks webhooks, policies and the budget of a Pod that is to be evicted.
+    fn admit_eviction(
         &mut self,
         origin: &Origin,
-        budget: &Rc<Object>,
-        pod: &Object,
-        healthy: bool,
-        why: &Why,
-    ) -> Result<(), ApiError> {
-        let (spec, mut status) = (BudgetSpec::of(budget), BudgetStatus::of(budget));
-        if !healthy {
-            let enough =
-                status.current_healthy >= status.desired_healthy && status.desired_healthy > 0;
-            if spec.unhealthy_pod_eviction_policy == "AlwaysAllow" || enough {
-                return Ok(());
+        key: &ObjectRef,
+    ) -> Result<AdmittedEviction, ApiError> {
+        let Some(object) = self.store.get(key).cloned() else {
+            return Err(ApiError::not_found(key.kind, &key.name));
+        };
+        let Some(pod) = object.pod() else {
+            return Err(ApiError::not_found(Kind::Pod, &key.name));
+        };
+        let request = AdmissionRequest {
+            operation: "CREATE",
+            subresource: Subresource::Eviction,
+            object: &object,
+            old: None,
+            api_version: None,
+        };
+        self.admit_by_webhooks(origin, request)?;
+        let mut charge = None;
+        // A Pod that is pending, terminating or in a terminal phase needs no budget.
+        if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
+            let budgets = self
+                .store
+                .listing(Kind::PodDisruptionBudget, Some(&key.namespace));
+            let budgets: Vec<Rc<Object>> = budgets
+                .filter(|b| BudgetSpec::of(b).selects(&object))
+                .collect();
+            if budgets.len() > 1 {
+                // Upstream answers a Status without a reason.
+                return Err(ApiError {
+                    reason: StatusReason::Unknown,
+                    message: SEVERAL.to_owned(),
+                    cause: None,
+                });
+            }
+            if let Some(budget) = budgets.first() {
+                charge = charged(budget, &object, pod.is_ready(), self.store.wall())?;
             }
         }
-        if status.observed_generation < budget.meta.generation || status.disruptions_allowed == 0 {
-            let cause = Some(Box::new(Cause::Budget(budget.meta.name.clone())));
-            return Err(ApiError {
-                cause,
-                ..ApiError::too_many_requests(REFUSED)
-            });
-        }
-        let forbidden = |text: &str| {
-            Err(ApiError::forbidden(format!(
-                "poddisruptionbudget.policy {:?} is forbidden: {text}",
-                budget.meta.name
-            )))
-        };
-        if status.disruptions_allowed < 0 {
-            return forbidden("pdb disruptions allowed is negative");
-        }
-        if status.disrupted_pods.len() > MAX_DISRUPTED_PODS {
-            return forbidden(
-                "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
-            );
-        }
-        status.disruptions_allowed -= 1;
-        let wall = self.wall();
-        if status.disruptions_allowed == 0 {
-            status.set_condition(None, status.observed_generation, wall);
-        }
-        status
-            .disrupted_pods
-            .insert(pod.meta.name.to_string(), Value::String(wall.rfc3339()));
-        let mut spent = (**budget).clone();
-        status.put(&mut spent);
-        self.update_status(origin, spent, why.clone()).map(drop)
+        Ok(AdmittedEviction {
+            pod: object,
+            charge,
+        })
     }
+}
+
+/// Eviction that may take place.
+struct AdmittedEviction {
+    pod: Rc<Object>,
+    /// Budget with the status that the eviction brings it to, if the Pod needs one.
+    charge: Option<Object>,
+}
+
+/// Charges one disruption to a budget, if the Pod needs one and one is left.
+fn charged(
+    budget: &Object,
+    pod: &Object,
+    healthy: bool,
+    wall: Timestamp,
+) -> Result<Option<Object>, ApiError> {
+    let (spec, mut status) = (BudgetSpec::of(budget), BudgetStatus::of(budget));
+    if !healthy {
+        let enough = status.current_healthy >= status.desired_healthy && status.desired_healthy > 0;
+        if spec.unhealthy_pod_eviction_policy == "AlwaysAllow" || enough {
+            return Ok(None);
+        }
+    }
+    if status.observed_generation < budget.meta.generation || status.disruptions_allowed == 0 {
+        let cause = Some(Box::new(Cause::Budget(budget.meta.name.clone())));
+        return Err(ApiError {
+            cause,
+            ..ApiError::too_many_requests(REFUSED)
+        });
+    }
+    let forbidden = |text: &str| {
+        Err(ApiError::forbidden(format!(
+            "poddisruptionbudget.policy {:?} is forbidden: {text}",
+            budget.meta.name
+        )))
+    };
+    if status.disruptions_allowed < 0 {
+        return forbidden("pdb disruptions allowed is negative");
+    }
+    if status.disrupted_pods.len() > MAX_DISRUPTED_PODS {
+        return forbidden(
+            "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+        );
+    }
+    status.disruptions_allowed -= 1;
+    if status.disruptions_allowed == 0 {
+        status.set_condition(None, status.observed_generation, wall);
+    }
+    status
+        .disrupted_pods
+        .insert(pod.meta.name.to_string(), Value::String(wall.rfc3339()));
+    let mut charged = budget.clone();
+    status.put(&mut charged);
+    Ok(Some(charged))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StatusReason;
     use crate::journal::Actor;
-    use k8s_model::Timestamp;
     use serde_json::json;
 
     /// Evicts a running Pod; returns the result and the disruptions left.
@@ -186,9 +205,10 @@ mod tests {
             server.create(&origin, object, Why::Asked).unwrap();
         }
         let result = server
-            .evict(&origin, &pod.key(), Delete::default(), Why::Asked)
+            .evict(&origin, &pod.key(), DeleteOptions::default(), Why::Asked)
             .map_err(|error| error.reason);
         let left = server
+            .store
             .list(Kind::PodDisruptionBudget)
             .next()
             .map_or(0, |b| BudgetStatus::of(b).disruptions_allowed);
@@ -215,7 +235,7 @@ mod tests {
                 "two budgets",
                 true,
                 vec![allowed(1), allowed(1)],
-                (Err(StatusReason::InternalError), 1),
+                (Err(StatusReason::Unknown), 1),
             ),
             (
                 "not observed yet",

@@ -1,11 +1,13 @@
 //! Journal: every command, write and refusal in order, with its cause.
 
+use super::component::Component;
 use super::why::Why;
 use crate::ApiError;
-use fault::Fault;
+use fault::{ClientCall, ClientFault, Fault};
 use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 use sim_core::chunks::{ChunkRange, Chunks};
 use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 use std::rc::Rc;
 
 /// Position of an entry in the journal.
@@ -18,25 +20,25 @@ pub type Entries = Chunks<Entry, CHUNK_ENTRIES>;
 /// View of the journal or of a part of it.
 pub type Journal<'a> = ChunkRange<'a, Entry, CHUNK_ENTRIES>;
 
-/// Component or person that acts.
+/// Component or person that acts. `Display` writes `deployment-controller`, `kubelet node-2`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Actor {
-    /// Component name: `deployment-controller`, `default-scheduler`, `kubelet`, `user`…
-    pub name: &'static str,
+    /// Component.
+    pub component: Component,
     /// Node of a kubelet; otherwise empty.
     pub node: Str,
 }
 
 impl Actor {
     /// Person at the page or the command line.
-    pub const USER: Actor = Actor::component("user");
+    pub const USER: Actor = Actor::component(Component::User);
     /// API server itself.
-    pub const SERVER: Actor = Actor::component("apiserver");
+    pub const SERVER: Actor = Actor::component(Component::ApiServer);
 
     /// Returns the actor for a component of the control plane.
-    pub const fn component(name: &'static str) -> Actor {
+    pub const fn component(component: Component) -> Actor {
         Actor {
-            name,
+            component,
             node: Str::new_static(""),
         }
     }
@@ -44,8 +46,17 @@ impl Actor {
     /// Returns the actor for the kubelet of a node.
     pub fn kubelet(node: &Str) -> Actor {
         Actor {
-            name: "kubelet",
+            component: Component::Kubelet,
             node: node.clone(),
+        }
+    }
+}
+
+impl Display for Actor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.node.as_str() {
+            "" => write!(f, "{}", self.component),
+            node => write!(f, "{} {node}", self.component),
         }
     }
 }
@@ -72,11 +83,41 @@ impl Op {
     }
 }
 
+/// User's command.
+#[derive(Clone, Debug)]
+pub struct UserCommand {
+    /// kubectl line.
+    pub line: Str,
+    /// Effect that the command may have.
+    pub effect: CommandEffect,
+    /// Index of the action in the history of which the command is a part.
+    pub action: u32,
+}
+
+/// Effect that a command may have on the cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommandEffect {
+    /// None.
+    Reads,
+    /// Writes of objects.
+    Writes,
+    /// Writes that make the cluster match a manifest.
+    Applies,
+}
+
+/// Returns the object that a watch sends when a write takes it out of the selection: as it was selected, at the version of the write
+/// (`watch_cache.go`).
+pub fn leaving(before: &Object, written: &Object) -> Object {
+    let mut last = before.clone();
+    last.meta.resource_version = written.meta.resource_version;
+    last
+}
+
 /// Content of an entry.
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// User's command, as a kubectl line.
-    Command(Str),
+    /// User's command.
+    Command(UserCommand),
     /// Injected fault.
     Fault(Rc<Fault>),
     /// Write that the API server accepted: a watch event.
@@ -88,10 +129,21 @@ pub enum Record {
         /// Object before the write.
         before: Option<Rc<Object>>,
     },
+    /// Action of a fault on a client.
+    ClientFault(Rc<ClientFaultHit>),
     /// Dropped entry (`forget.rs`), of which only the position is kept.
     Forgotten,
     /// Write that the API server refused; boxed, since refusals are rare and large.
     Refused(Box<RefusedWrite>),
+}
+
+/// Exchange with a client on which a fault has acted.
+#[derive(Clone, Debug)]
+pub struct ClientFaultHit {
+    /// Fault.
+    pub fault: Rc<ClientFault>,
+    /// Exchange.
+    pub call: ClientCall,
 }
 
 /// Refused write.
@@ -128,6 +180,14 @@ impl Entry {
         matches!(self.record, Record::Command(_) | Record::Fault(_))
     }
 
+    /// Returns the effect of a user's command, if the entry is one.
+    pub fn command_effect(&self) -> Option<CommandEffect> {
+        match &self.record {
+            Record::Command(command) => Some(command.effect),
+            _ => None,
+        }
+    }
+
     /// Returns the injected fault, if the entry is one.
     pub fn fault(&self) -> Option<&Fault> {
         match &self.record {
@@ -139,7 +199,7 @@ impl Entry {
     /// Returns the command line of a person's action.
     pub fn command_line(&self) -> Option<Cow<'_, str>> {
         match &self.record {
-            Record::Command(line) => Some(Cow::Borrowed(line)),
+            Record::Command(command) => Some(Cow::Borrowed(&command.line)),
             Record::Fault(fault) => Some(Cow::Owned(fault.command_line())),
             _ => None,
         }
@@ -148,7 +208,9 @@ impl Entry {
     /// Returns the key of the object written or refused.
     pub fn key(&self) -> Option<ObjectRef> {
         match &self.record {
-            Record::Command(_) | Record::Fault(_) | Record::Forgotten => None,
+            Record::Command(_) | Record::Fault(_) | Record::ClientFault(_) | Record::Forgotten => {
+                None
+            }
             Record::Write { object, .. } => Some(object.key()),
             Record::Refused(refused) => Some(refused.key.clone()),
         }
@@ -157,7 +219,7 @@ impl Entry {
     /// Returns true if the entry records a Kubernetes Event, or belongs to the cluster's bootstrap.
     pub fn is_event(&self) -> bool {
         // The reason alone is usually enough; reading the object may miss the CPU cache.
-        matches!(self.why, Why::Bootstrap | Why::Said { .. })
+        matches!(self.why, Why::Bootstrap | Why::Event { .. })
             || self
                 .write()
                 .is_some_and(|(_, object)| object.kind == Kind::Event)

@@ -3,84 +3,49 @@
 //! Models `apimachinery/pkg/labels/selector.go`.
 
 use super::validation::{ErrorType, FieldError, is_label_value, is_qualified_name};
-use k8s_model::selector::{LabelSelector, Requirement as Expression};
-use serde_json::Value;
+use k8s_model::selector::{LabelSelector, Requirement};
 use std::rc::Rc;
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
-/// Requirement on an object's labels.
-#[derive(Clone, Debug)]
-pub struct Requirement {
-    key: String,
-    operator: Operator,
-    values: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Operator {
-    In,
-    NotIn,
-    Exists,
-    DoesNotExist,
-    GreaterThan,
-    LessThan,
-}
-
-impl Requirement {
-    /// Returns true if the labels of an object meet the requirement.
-    pub fn matches(&self, labels: &Value) -> bool {
-        let value = labels.get(&self.key).and_then(Value::as_str);
-        let listed = value.is_some_and(|value| self.values.iter().any(|own| own == value));
-        let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
-        let compared = number(value).zip(number(self.values.first().map(String::as_str)));
-        match self.operator {
-            Operator::In => listed,
-            Operator::NotIn => !listed,
-            Operator::Exists => value.is_some(),
-            Operator::DoesNotExist => value.is_none(),
-            Operator::GreaterThan => compared.is_some_and(|(value, limit)| value > limit),
-            Operator::LessThan => compared.is_some_and(|(value, limit)| value < limit),
+/// Builds a requirement, checking that key and values have the form of labels.
+fn requirement(
+    key: &str,
+    operator: &'static str,
+    mut values: Vec<String>,
+) -> Result<Requirement, String> {
+    let invalid = |field: String, value: &str, detail: String| {
+        FieldError {
+            field,
+            fault: ErrorType::Invalid,
+            value: format!("{value:?}"),
+            detail,
+        }
+        .to_string()
+    };
+    let mut errors = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        if matches!(operator, "Gt" | "Lt") && value.parse::<i64>().is_err() {
+            let detail = "for 'Gt', 'Lt' operators, the value must be an integer".to_owned();
+            errors.push(invalid(format!("values[{index}]"), value, detail));
         }
     }
-
-    /// Builds a requirement, checking that key and values have the form of labels.
-    fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Requirement, String> {
-        let invalid = |field: String, value: &str, detail: String| {
-            FieldError {
-                field,
-                fault: ErrorType::Invalid,
-                value: format!("{value:?}"),
-                detail,
-            }
-            .to_string()
-        };
-        let mut errors = Vec::new();
-        for (index, value) in values.iter().enumerate() {
-            if matches!(operator, Operator::GreaterThan | Operator::LessThan)
-                && value.parse::<i64>().is_err()
-            {
-                let detail = "for 'Gt', 'Lt' operators, the value must be an integer".to_owned();
-                errors.push(invalid(format!("values[{index}]"), value, detail));
-            }
-        }
-        k8s_model::sort::sort(&mut values);
-        values.dedup();
-        for (index, value) in values.iter().enumerate() {
-            errors.extend(
-                is_label_value(value)
-                    .map(|detail| invalid(format!("values[{index}][{key}]"), value, detail)),
-            );
-        }
-        match &errors[..] {
-            [] => Ok(Requirement {
-                key: key.to_owned(),
-                operator,
-                values,
-            }),
-            [one] => Err(one.clone()),
-            several => Err(format!("[{}]", several.join(", "))),
-        }
+    values.sort();
+    values.dedup();
+    for (index, value) in values.iter().enumerate() {
+        errors.extend(
+            is_label_value(value)
+                .map(|detail| invalid(format!("values[{index}][{key}]"), value, detail)),
+        );
+    }
+    match &errors[..] {
+        [] => Ok(Requirement {
+            key: key.into(),
+            operator: operator.into(),
+            values: values.into_iter().map(Into::into).collect(),
+        }),
+        [one] => Err(one.clone()),
+        several => Err(format!("[{}]", several.join(", "))),
     }
 }
 
@@ -90,30 +55,14 @@ impl Requirement {
 /// The API server's message.
 pub fn read(text: &str) -> Result<LabelSelector, String> {
     let mut selector = LabelSelector::default();
-    for Requirement {
-        key,
-        operator,
-        values,
-    } in parse(text)?
-    {
-        let operator = match (operator, &values[..]) {
-            (Operator::In, [value]) => {
-                Rc::make_mut(&mut selector.match_labels).insert(key.into(), value.into());
-                continue;
+    for requirement in parse(text)? {
+        match (requirement.operator.as_str(), &requirement.values[..]) {
+            ("In", [value]) => {
+                let labels = Rc::make_mut(&mut selector.match_labels);
+                labels.insert(requirement.key, value.clone());
             }
-            (Operator::In, _) => "In",
-            (Operator::NotIn, _) => "NotIn",
-            (Operator::Exists, _) => "Exists",
-            (Operator::DoesNotExist, _) => "DoesNotExist",
-            (Operator::GreaterThan, _) => "Gt",
-            (Operator::LessThan, _) => "Lt",
-        };
-        let values = values.into_iter().map(Into::into).collect();
-        selector.match_expressions.push(Expression {
-            key: key.into(),
-            operator: operator.into(),
-            values,
-        });
+            _ => selector.match_expressions.push(requirement),
+        }
     }
     Ok(selector)
 }
@@ -132,7 +81,7 @@ pub fn show(selector: &LabelSelector) -> String {
         (expression.key.clone(), one.to_string())
     });
     let mut all: Vec<_> = labels.chain(expressions).collect();
-    k8s_model::sort::sort_by_key(&mut all, |(key, _)| key.clone());
+    all.sort_by_key(|(key, _)| key.clone());
     all.into_iter()
         .map(|(_, text)| text)
         .collect::<Vec<_>>()
@@ -242,17 +191,17 @@ impl<'a> Parser<'a> {
             .to_string());
         }
         if negated {
-            return Requirement::new(key, Operator::DoesNotExist, Vec::new());
+            return requirement(key, "DoesNotExist", Vec::new());
         }
         if matches!(self.peek(), "" | ",") {
-            return Requirement::new(key, Operator::Exists, Vec::new());
+            return requirement(key, "Exists", Vec::new());
         }
         let operator = match self.next() {
-            "in" => Operator::In,
-            "=" | "==" => Operator::In,
-            "notin" | "!=" => Operator::NotIn,
-            ">" => Operator::GreaterThan,
-            "<" => Operator::LessThan,
+            "in" => "In",
+            "=" | "==" => "In",
+            "notin" | "!=" => "NotIn",
+            ">" => "Gt",
+            "<" => "Lt",
             token => return Err(format!("found '{token}', expected: {OPERATORS}")),
         };
         let is_set = matches!(self.tokens[self.position - 1], "in" | "notin");
@@ -261,7 +210,7 @@ impl<'a> Parser<'a> {
         } else {
             vec![self.value()?]
         };
-        Requirement::new(key, operator, values)
+        requirement(key, operator, values)
     }
 
     /// Parses the value after `=`; a missing value is empty.

@@ -1,50 +1,70 @@
 //! API server: the single source of truth, and the only component that can refuse a write.
 
 mod addresses;
-pub mod admission;
-mod admission_request;
+mod admission;
 mod authorizer;
 mod binding;
 mod certificates;
-mod client_request;
+mod component;
 mod conflicts;
+pub mod conversion;
+mod decode;
 pub mod defaults;
 mod definitions;
 mod deletion;
 mod ephemeral;
 mod error;
 mod eviction;
+mod handlers;
 pub mod journal;
 pub mod label_selector;
-mod limit_ranges;
 mod managers;
-mod matching;
+mod namespace_strategy;
 mod parts;
 pub mod patch;
-mod pod_security;
-pub mod quota;
-mod requests;
+mod pod_strategy;
+pub mod printers;
+mod reads;
+mod registry;
+mod request;
 mod resize;
 mod scale;
 mod selectable;
+mod selector;
 mod server;
+mod service_alloc;
 mod services;
+mod store;
 mod strategies;
 pub mod validation;
-mod webhooks;
 pub mod why;
 
+pub use admission::resource_quota;
 pub use authorizer::bootstrap;
-pub use authorizer::{Attributes, PolicyRule, UserInfo};
-pub use client_request::{ClientRequest, ClientWrite, Name, Written};
+pub use authorizer::{Attributes, Authorizer, PolicyRule, UserInfo};
+pub use component::{Component, ControllerId};
 pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, ScalePaths, Version};
-pub use deletion::{Delete, Propagation};
-pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};
-pub use journal::{Actor, Entry, EntryId, Journal, Op, Record};
-pub use managers::{DuplicateField, ManagedHistory, Manager, Unknown};
-pub use requests::{Patch, Subresource};
-pub use scale::ObjectScale;
+pub use deletion::{DeleteOptions, Preconditions, Propagation};
+pub use error::{
+    ApiError, Cause, ExceededQuota, ExceededResource, FieldManagerConflict, GroupVersionKind,
+    StatusReason,
+};
+pub use journal::{Actor, CommandEffect, Entry, EntryId, Journal, Op, Record, UserCommand};
+pub use k8s_model::kind::Subresource;
+pub use managers::{
+    DuplicateField, ManagedHistory, Manager, Unknown, are_managed_fields, managed_fields,
+};
+pub use namespace_strategy::{NAMESPACE_FINALIZER, spec_finalizers};
+pub use patch::{Patch, PatchType};
+pub use reads::{ObjectList, ObjectReader, Watch, WatchEvent};
+pub use registry::returns_deleted;
+pub use request::{
+    Content, ListOptions, Request, RequestBody, RequestOptions, ResourceName, Response, Verb,
+};
+pub use scale::{ObjectScale, SCALE_VERSION};
 pub use selectable::SelectableField;
-pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};
+pub use selector::ObjectSelector;
+pub use server::{ApiServer, Origin, ServerOptions};
+pub use store::Store;
 pub use strategies::check_uid;
 pub use why::Why;

@@ -2,10 +2,11 @@
 //!
 //! Models `podResizeStrategy` of `pkg/registry/core/pod/strategy.go`: changes of other fields are dropped silently.
 
-use super::admission::qos_class;
+use super::admission::limit_ranger;
 use super::error::ApiError;
+use super::pod_strategy::qos_class;
 use super::server::{ApiServer, Origin};
-use super::{defaults, validation};
+use super::{defaults, managers, validation};
 use crate::why::Why;
 use k8s_model::{Object, schema};
 use serde_json::Value;
@@ -25,6 +26,8 @@ impl ApiServer {
             return Err(ApiError::bad_request(message));
         }
         defaults::apply_defaults(&mut patched);
+        limit_ranger::fill_defaults(&self.store, kind, &mut patched);
+        let submitted = Object::from_value(kind, patched.clone()).ok();
         let before = old.to_value();
         let mut value = before.clone();
         let mut dropped = false;
@@ -37,6 +40,9 @@ impl ApiServer {
             let (Some(new), Some(wanted)) = (new.as_array_mut(), wanted.as_array_mut()) else {
                 continue;
             };
+            if new.len() != wanted.len() {
+                new.clone_from(wanted);
+            }
             for (new, wanted) in new.iter_mut().zip(wanted.iter_mut()) {
                 if new["name"] == wanted["name"] {
                     new["resources"] = wanted["resources"].take();
@@ -49,13 +55,17 @@ impl ApiServer {
         let object = Object::from_value(kind, value.clone()).map_err(ApiError::bad_request)?;
         let class = object.pod().map(qos_class).unwrap_or_default();
         let errors = validation::validate_resize(&value, &before, &class);
-        if !errors.is_empty() {
-            let error = ApiError::invalid_fields(&kind.group_kind(), name, &errors);
+        let admitted = match errors.is_empty() {
+            true => limit_ranger::validate(&self.store, &object, old),
+            false => Err(ApiError::invalid_fields(&kind.group_kind(), name, &errors)),
+        };
+        if let Err(error) = admitted {
             self.refuse(origin, old.key(), &error, why);
             return Err(error);
         }
         let version = old.meta.resource_version;
-        let resized = self.update(origin, object, why.clone())?;
+        let origin = &managers::with_submitted(origin, submitted.filter(|_| dropped));
+        let resized = self.update_latest(origin, object, why.clone())?;
         // The client becomes manager of the dropped fields, which is a write of its own.
         Ok(if dropped && resized.meta.resource_version == version {
             self.write(origin, old, (**old).clone(), why)

@@ -2,17 +2,23 @@
 //!
 //! Models `autoscaling/v1`, `pkg/registry/apps/*/storage` and `apiextensions-apiserver/pkg/registry/customresource/etcd.go`.
 
-use super::definitions::{ScalePaths, go_type};
-use super::error::{ApiError, StatusReason};
+use super::definitions::{Definitions, ScalePaths, go_type};
+use super::error::ApiError;
 use super::label_selector;
-use super::requests::Patch;
+use super::patch::Patch;
 use super::server::{ApiServer, Origin};
+use super::strategies::check_uid;
 use super::validation::{ErrorType, FieldError};
 use crate::why::Why;
+use k8s_model::kind::Subresource;
+use k8s_model::schema::json_type;
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Object, ObjectRef};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::rc::Rc;
+
+/// API version of a `Scale`.
+pub const SCALE_VERSION: &str = "autoscaling/v1";
 
 /// Scale of an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +38,46 @@ impl ObjectScale {
     /// The parser's message.
     pub fn pod_selector(&self) -> Result<LabelSelector, String> {
         label_selector::read(&self.selector)
+    }
+
+    /// Returns the scale of an object.
+    ///
+    /// # Errors
+    /// The kind has no scale subresource, or the object has no number of replicas.
+    pub fn of(definitions: &Definitions, object: &Object) -> Result<ObjectScale, ApiError> {
+        if object.kind.is_custom() {
+            let paths = scale_paths(definitions, &object.key())?;
+            return ObjectScale::at(&paths, &object.to_value());
+        }
+        if !object.kind.info().has(Subresource::Scale) {
+            return Err(ApiError::not_served());
+        }
+        Ok(ObjectScale::of_workload(&object.to_value()))
+    }
+
+    /// Returns the `Scale` of an object; fields that are zero are omitted.
+    pub fn to_value(&self, object: &Object) -> Value {
+        let meta = &object.to_value()["metadata"];
+        let own = [
+            "name",
+            "namespace",
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+        ];
+        let meta: Map<String, Value> = own
+            .iter()
+            .map(|key| ((*key).to_owned(), meta[*key].clone()))
+            .collect();
+        let spec = match self.replicas {
+            0 => json!({}),
+            replicas => json!({ "replicas": replicas }),
+        };
+        let mut status = json!({ "replicas": self.status_replicas });
+        if !self.selector.is_empty() {
+            status["selector"] = self.selector.as_str().into();
+        }
+        json!({ "kind": "Scale", "apiVersion": SCALE_VERSION, "metadata": meta, "spec": spec, "status": status })
     }
 
     /// Returns the scale of a workload.
@@ -73,18 +119,45 @@ impl ObjectScale {
     }
 }
 
+fn scale_paths(definitions: &Definitions, key: &ObjectRef) -> Result<ScalePaths, ApiError> {
+    definitions
+        .of(key.kind)
+        .and_then(|definition| definition.version("").scale.clone())
+        .ok_or_else(|| ApiError::not_found(key.kind, &key.name))
+}
+
+/// Returns the desired replicas of a `Scale`.
+///
+/// # Errors
+/// Go's error for a value that is no int32.
+pub(super) fn desired_replicas(scale: &Value) -> Result<i64, String> {
+    let value = &scale["spec"]["replicas"];
+    if value.is_null() {
+        return Ok(0);
+    }
+    let number = value.as_i64().and_then(|number| i32::try_from(number).ok());
+    number.map(i64::from).ok_or_else(|| {
+        let found = json_type(value, true);
+        format!(
+            "json: cannot unmarshal {found} into Go struct field ScaleSpec.spec.replicas of type int32"
+        )
+    })
+}
+
+/// Refuses a `Scale` with another uid or resourceVersion than the stored object.
+pub(super) fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
+    let text = |field: &str| wanted["metadata"][field].as_str().unwrap_or("");
+    check_uid(&stored.key(), text("uid"), &stored.meta.uid.to_string())?;
+    let version = text("resourceVersion");
+    if matches!(version, "" | "0") || version == stored.meta.resource_version.to_string() {
+        return Ok(());
+    }
+    Err(ApiError::conflict(stored.kind, &stored.meta.name))
+}
+
 /// Converts a path such as `.spec.replicas` to a JSON pointer.
 fn pointer(path: &str) -> String {
     path.replace('.', "/")
-}
-
-/// Returns the error for a kind without a scale subresource.
-fn not_served() -> ApiError {
-    ApiError {
-        reason: StatusReason::NotFound,
-        message: "the server could not find the requested resource".into(),
-        cause: None,
-    }
 }
 
 /// Validates a replica count of a custom object, in its spec or in its status.
@@ -117,28 +190,6 @@ pub(super) fn validate_replicas_path(path: &str, object: &Value) -> Option<Field
 }
 
 impl ApiServer {
-    /// Returns the scale of an object.
-    ///
-    /// # Errors
-    /// The kind has no scale subresource, or the object has no number of replicas.
-    pub fn scale_of(&self, object: &Object) -> Result<ObjectScale, ApiError> {
-        match object.kind {
-            Kind::Deployment
-            | Kind::ReplicaSet
-            | Kind::StatefulSet
-            | Kind::ReplicationController => Ok(ObjectScale::of_workload(&object.to_value())),
-            Kind::Custom(_) => ObjectScale::at(&self.scale_paths(object.kind)?, &object.to_value()),
-            _ => Err(not_served()),
-        }
-    }
-
-    fn scale_paths(&self, kind: Kind) -> Result<ScalePaths, ApiError> {
-        self.definitions
-            .of(kind)
-            .and_then(|definition| definition.version("").scale.clone())
-            .ok_or_else(not_served)
-    }
-
     /// Sets the desired replicas.
     ///
     /// # Errors
@@ -151,7 +202,7 @@ impl ApiServer {
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
         let paths = match key.kind {
-            Kind::Custom(_) => self.scale_paths(key.kind)?,
+            Kind::Custom(_) => scale_paths(&self.definitions, key)?,
             _ if replicas < 0 => {
                 let field = FieldError {
                     field: "spec.replicas".into(),
@@ -173,6 +224,6 @@ impl ApiServer {
             .trim_start_matches('.')
             .rsplit('.')
             .fold(json!(replicas), |inner, name| json!({ name: inner }));
-        self.patch(origin, key, Patch::Merge, &change, why)
+        self.patch(origin, key, Subresource::Main, &Patch::merge(change), why)
     }
 }

@@ -4,6 +4,7 @@
 //! `apiextensions-apiserver/pkg/registry/customresource/strategy.go`.
 
 use super::definitions::Definitions;
+use super::registry::resource;
 use k8s_model::Kind;
 use serde_json::Value;
 
@@ -48,35 +49,6 @@ impl SelectableField {
     }
 }
 
-const POD: &[&str] = &[
-    "metadata.name",
-    "metadata.namespace",
-    "spec.nodeName",
-    "spec.host",
-    "spec.restartPolicy",
-    "spec.schedulerName",
-    "spec.serviceAccountName",
-    "spec.hostNetwork",
-    "status.phase",
-    "status.podIP",
-    "status.podIPs",
-    "status.nominatedNodeName",
-];
-const EVENT: &[&str] = &[
-    "involvedObject.kind",
-    "involvedObject.namespace",
-    "involvedObject.name",
-    "involvedObject.uid",
-    "involvedObject.apiVersion",
-    "involvedObject.resourceVersion",
-    "involvedObject.fieldPath",
-    "reason",
-    "reportingComponent",
-    "source",
-    "type",
-    "metadata.namespace",
-    "metadata.name",
-];
 /// Selectable fields of Events in `events.k8s.io/v1`.
 const NEW_EVENT: &[&str] = &[
     "reason",
@@ -95,25 +67,10 @@ const NEW_EVENT: &[&str] = &[
 
 /// Returns the selectable fields of a kind in a version, if it has others than name and namespace.
 fn own_fields(kind: Kind, api_version: &str) -> Option<&'static [&'static str]> {
-    Some(match kind {
-        Kind::Pod => POD,
-        Kind::Event if api_version == "v1" => EVENT,
-        Kind::Event => NEW_EVENT,
-        Kind::Node => &["metadata.name", "spec.unschedulable"],
-        Kind::Namespace => &["metadata.name", "status.phase"],
-        Kind::ReplicationController => &["metadata.name", "metadata.namespace", "status.replicas"],
-        Kind::Secret => &["type", "metadata.namespace", "metadata.name"],
-        Kind::Service => &[
-            "metadata.namespace",
-            "metadata.name",
-            "spec.clusterIP",
-            "spec.type",
-        ],
-        Kind::Job => &["metadata.name", "metadata.namespace", "status.successful"],
-        Kind::CertificateSigningRequest => &["metadata.name", "spec.signerName"],
-        Kind::ResourceSlice => &["metadata.name", "spec.nodeName", "spec.driver"],
-        _ => return None,
-    })
+    if kind == Kind::Event && api_version != "v1" {
+        return Some(NEW_EVENT);
+    }
+    resource(kind).selectable_fields
 }
 
 /// Maps a selectable field to its stored field.

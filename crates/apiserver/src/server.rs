@@ -5,30 +5,38 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
-use super::addresses::Addresses;
-use super::admission_request::AdmissionRequest;
+use super::admission::webhooks::{AdmissionPhase, AdmissionPlugins};
+use super::admission::{self, AdmissionRequest, limit_ranger, pod_security, resource_quota};
 use super::authorizer::UserInfo;
 use super::definitions::Definitions;
-use super::error::ApiError;
+use super::error::{ApiError, StatusReason};
 use super::managers::Manager;
+use super::namespace_strategy::{self, is_held};
 use super::parts::{keep_spec, keep_status, spec_changed};
-use super::webhooks::{AdmissionPhase, AdmissionPlugins};
-use crate::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, RefusedWrite};
+use super::registry::resource;
+use super::store::Store;
+use super::{strategies, validation};
+use crate::journal::{Actor, EntryId, Op};
 use crate::why::Why;
 use k8s_model::daemonset::TEMPLATE_GENERATION;
-use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
-use sim_core::indexes::ReferenceIndex;
-use sim_core::rng::Rng;
-use sim_core::table::{Listing, Tables};
-use smol_str::format_smolstr;
+use k8s_model::kind::Subresource;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
+use serde_json::Value;
 use std::rc::Rc;
 
-/// Finalizer that holds a namespace until its controller has emptied it; in the API it is in `spec.finalizers`, not in the metadata.
-pub const FINALIZED_BY_LOOP: &str = "kubernetes";
 /// Maximum number of Pods: a typo must not fill the memory of the page.
 const MAX_PODS: usize = 200_000;
 /// Attempts to generate an unused name (RetryGenerateName, GA in v1.32).
 const MAX_NAME_TRIES: usize = 8;
+
+/// Validation that an object has passed already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Validated {
+    /// None.
+    Never,
+    /// That of the decoder.
+    Decoded,
+}
 
 /// Origin of a request.
 #[derive(Clone, Debug)]
@@ -45,166 +53,119 @@ pub struct Origin {
     pub user: Option<Rc<UserInfo>>,
 }
 
-/// API server with its store.
+impl Origin {
+    /// Returns the origin of a person's request that no entry of the journal caused.
+    pub fn user() -> Origin {
+        Origin::new(Actor::USER, None, 0)
+    }
+
+    /// Returns the subresource that the client writes.
+    fn subresource(&self) -> Subresource {
+        let manager = self.manager.as_ref();
+        manager.map_or(Subresource::Main, |manager| manager.subresource)
+    }
+
+    /// Returns the origin of an actor's writes in a pass, under its own name and with unrestricted access.
+    pub fn new(actor: Actor, cause: Option<EntryId>, pass: u32) -> Origin {
+        Origin {
+            actor,
+            cause,
+            pass,
+            manager: None,
+            user: None,
+        }
+    }
+}
+
+/// API server: the store, and the stages that a write passes on its way there.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    pub(super) objects: Tables,
+    /// Objects and their history.
+    pub store: Store,
+    /// Custom kinds.
     pub(super) definitions: Definitions,
-    pub(super) references: ReferenceIndex,
-    pub(super) addresses: Addresses,
+    /// Webhooks and policies.
     pub(super) admission_plugins: AdmissionPlugins,
-    journal: Entries,
-    version: u64,
-    /// Virtual time of the request being served.
-    pub now: Time,
-    epoch: Timestamp,
-    /// Random source of names, uids and tie-breaks.
-    pub rng: Rng,
+    /// Options of the server.
+    pub options: ServerOptions,
     /// Injected conflicts: writes of controllers to be refused once.
     pub conflicts: Vec<fault::ResolvedTarget>,
+    /// Warnings for the client whose request is being served.
+    pub(super) warnings: Vec<String>,
+    /// Specs that need not be validated again.
+    valid_pod_specs: validation::ValidPodSpecs,
+}
+
+/// Options of an API server.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerOptions {
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
     /// True if StatefulSets honour `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
     pub max_unavailable_statefulset: bool,
-    /// Warnings for the client whose request is being served.
-    pub warnings: Vec<String>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> ServerOptions {
+        ServerOptions {
+            toleration_seconds: 300,
+            max_unavailable_statefulset: false,
+        }
+    }
 }
 
 impl ApiServer {
     /// Creates an empty cluster whose time 0 is `epoch`.
-    pub fn new(epoch: Timestamp, seed: u64) -> Self {
+    pub fn new(epoch: Timestamp, seed: u64) -> ApiServer {
         ApiServer {
-            objects: Tables::default(),
+            store: Store::new(epoch, seed),
             definitions: Definitions::default(),
-            references: ReferenceIndex::default(),
-            addresses: Addresses::default(),
             admission_plugins: AdmissionPlugins::default(),
-            journal: Entries::default(),
-            version: 0,
-            now: Time::default(),
-            epoch,
-            rng: Rng::new(seed),
+            options: ServerOptions::default(),
             conflicts: Vec::new(),
-            toleration_seconds: 300,
-            max_unavailable_statefulset: false,
             warnings: Vec::new(),
+            valid_pod_specs: validation::ValidPodSpecs::default(),
         }
     }
 
-    /// Returns the wall clock of the cluster at the current virtual time.
-    pub fn wall(&self) -> Timestamp {
-        self.wall_at(self.now)
+    /// Returns the custom kinds.
+    pub fn definitions(&self) -> &Definitions {
+        &self.definitions
     }
 
-    /// Returns the wall clock of the cluster at a virtual time.
-    pub fn wall_at(&self, time: Time) -> Timestamp {
-        Timestamp::new(self.epoch.seconds() + (time.0 / 1_000_000) as i64)
-    }
-
-    pub fn entries(&self) -> &Entries {
-        &self.journal
-    }
-
-    pub fn entries_mut(&mut self) -> &mut Entries {
-        &mut self.journal
-    }
-
-    /// Returns the whole journal.
-    pub fn journal(&self) -> Journal<'_> {
-        self.journal.all()
-    }
-
-    /// Returns the resource version of the last write.
-    pub fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// Returns the object with this key.
-    pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
-        self.objects.of(key.kind).get(&key.namespace, &key.name)
-    }
-
-    /// Returns true if this is the current version of an object.
-    pub fn is_newest(&self, object: &Object) -> bool {
-        let now = self
-            .objects
-            .of(object.kind)
-            .get(&object.meta.namespace, &object.meta.name);
-        now.is_some_and(|now| now.meta.resource_version == object.meta.resource_version)
-    }
-
-    /// Returns all objects of a kind, by namespace and name.
-    pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
-        self.objects.of(kind).iter()
-    }
-
-    /// Returns all objects of a kind, in unspecified order.
-    pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects.of(kind).each()
-    }
-
-    /// Returns the objects at up to `most` places starting at `from`; `None` beyond the last place.
-    pub fn some(
-        &self,
-        kind: Kind,
-        from: usize,
-        most: usize,
-    ) -> Option<impl Iterator<Item = &Rc<Object>>> {
-        self.objects.of(kind).some(from, most)
-    }
-
-    /// Returns a snapshot of a list, of all objects or those of a namespace, for later iteration.
-    pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
-        self.objects.of(kind).listing(namespace)
-    }
-
-    /// Sorts up to `most` new objects in advance.
-    pub fn settle(&mut self, most: usize) {
-        for table in self.objects.each_mut() {
-            if table.settle(most) {
-                return;
-            }
-        }
-    }
-
-    /// Returns the number of objects of a kind.
-    pub fn count(&self, kind: Kind) -> usize {
-        self.objects.of(kind).len()
-    }
-
-    /// Records an entry that is not a write: a command or a fault.
-    pub fn note(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
-        self.push(origin, record, why)
-    }
-
-    /// Stores a new object. Its fields must be defaulted; admission and metadata are handled here.
+    /// Stores a new object that a component has built. Its fields must be defaulted; admission, validation and metadata are handled here.
     pub fn create(
         &mut self,
         origin: &Origin,
-        mut object: Object,
+        object: Object,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        if let Err(error) = self.prepare_create(origin, &mut object) {
+        self.admit_and_store(origin, object, Validated::Never, why)
+    }
+
+    /// Stores a new object after its decoding.
+    pub(super) fn admit_and_store(
+        &mut self,
+        origin: &Origin,
+        mut object: Object,
+        validated: Validated,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        if let Err(error) = self.prepare_create(origin, &mut object, validated) {
             self.refuse(origin, object.key(), &error, why);
             return Err(error);
         }
-        self.version += 1;
-        object.meta.resource_version = self.version;
-        let object = Rc::new(object);
-        self.put(&object);
-        self.push(
-            origin,
-            Record::Write {
-                op: Op::Added,
-                object: object.clone(),
-                before: None,
-            },
-            why,
-        );
-        Ok(object)
+        Ok(self.commit(origin, Op::Added, object, None, why))
     }
 
-    fn prepare_create(&mut self, origin: &Origin, object: &mut Object) -> Result<(), ApiError> {
+    /// Takes a new object through admission and validation, in the order of `handlers/create.go` and `Store.Create`: mutating admission,
+    /// strategy, validation, validating admission with quotas, and what the storage refuses.
+    fn prepare_create(
+        &mut self,
+        origin: &Origin,
+        object: &mut Object,
+        validated: Validated,
+    ) -> Result<(), ApiError> {
         if !object.kind.is_stored() {
             return Err(ApiError::not_writable());
         }
@@ -216,68 +177,193 @@ impl ApiServer {
             meta.namespace = "default".into();
         }
         let generated = meta.name.is_empty() && !meta.generate_name.is_empty();
-        let mut taken = !generated && self.get(&object.key()).is_some();
+        let mut taken = !generated && self.store.get(&object.key()).is_some();
         for _ in 0..if generated { MAX_NAME_TRIES } else { 0 } {
-            object.meta.name =
-                format_smolstr!("{}{}", object.meta.generate_name, self.rng.suffix());
-            taken = self.get(&object.key()).is_some();
+            object.meta.name = self.store.generate_name(&object.meta.generate_name);
+            taken = self.store.get(&object.key()).is_some();
             if !taken {
                 break;
             }
         }
         let meta = &mut object.meta;
         if meta.uid.0 == 0 {
-            meta.uid = self.rng.uid();
+            meta.uid = self.store.rng.uid();
         }
-        meta.creation_timestamp = Some(self.wall());
+        meta.creation_timestamp = Some(self.store.wall());
         meta.deletion_timestamp = None;
         meta.generation = i64::from(object.kind.has_generation());
-        if info.namespaced {
-            self.check_namespace(object)?;
-        }
-        if object.kind == Kind::Pod && self.count(Kind::Pod) >= MAX_PODS {
+        admission::check_namespace(&self.store, object)?;
+        if object.kind == Kind::Pod && self.store.count(Kind::Pod) >= MAX_PODS {
             let name = object.meta.name.as_str();
             return Err(ApiError::forbidden(format!(
                 "pods {name:?} is forbidden: this cluster holds at most {MAX_PODS} Pods"
             )));
         }
-        if taken {
-            let error = if generated {
-                ApiError::no_unique_name
-            } else {
-                ApiError::already_exists
-            };
-            return Err(error(object.kind, &object.meta.name));
-        }
-        self.admit(object)?;
+        admission::admit(&mut self.store, object)?;
+        strategies::prepare_for_create(&mut self.store, object, &self.options)?;
         let request = AdmissionRequest {
             operation: "CREATE",
-            subresource: "",
+            subresource: Subresource::Main,
             object,
             old: None,
             api_version: None,
         };
         self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
-        self.check_pod_security(object)?;
+        if validated == Validated::Never && origin.actor != Actor::SERVER {
+            self.valid_pod_specs.check_new(object)?;
+        }
+        pod_security::validate(&self.store, object)?;
         self.admit_in_phase(AdmissionPhase::Validating, origin, request)?;
-        self.charge_quotas(origin, object)
+        self.charge_quotas(origin, object, None)?;
+        if validated == Validated::Decoded {
+            check_size(object)?;
+        }
+        if object.meta.resource_version != 0 {
+            return Err(ApiError::version_of_new_object());
+        }
+        if taken {
+            let stored = self.store.get(&object.key());
+            return Err(if generated {
+                ApiError::no_unique_name(object.kind, &object.meta.name)
+            } else if stored.is_some_and(|stored| stored.meta.is_deleting()) {
+                ApiError::still_exists(object.kind, &object.meta.name)
+            } else {
+                ApiError::already_exists(object.kind, &object.meta.name)
+            });
+        }
+        Ok(())
+    }
+
+    /// Charges an object to the quotas of its namespace, or the growth of an object that is updated.
+    fn charge_quotas(
+        &mut self,
+        origin: &Origin,
+        object: &Object,
+        old: Option<&Object>,
+    ) -> Result<(), ApiError> {
+        let charges = resource_quota::charges(&self.store, object, old)?;
+        let origin = Origin {
+            actor: Actor::SERVER,
+            ..origin.clone()
+        };
+        for charge in charges {
+            let why = Why::QuotaCharged {
+                object: object.key().to_string().into(),
+            };
+            self.update_status(&origin, charge.charged(), why)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a write that a webhook or a policy would have to admit, or warns about it.
+    pub(super) fn admit_by_webhooks(
+        &mut self,
+        origin: &Origin,
+        request: AdmissionRequest<'_>,
+    ) -> Result<(), ApiError> {
+        self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
+        self.admit_in_phase(AdmissionPhase::Validating, origin, request)
+    }
+
+    /// Admits a write by the webhooks and policies of one phase; the server's own writes need none.
+    fn admit_in_phase(
+        &mut self,
+        phase: AdmissionPhase,
+        origin: &Origin,
+        request: AdmissionRequest<'_>,
+    ) -> Result<(), ApiError> {
+        if origin.actor == Actor::SERVER {
+            return Ok(());
+        }
+        let api_version = origin
+            .manager
+            .as_ref()
+            .and_then(|manager| manager.api_version.as_deref());
+        let request = AdmissionRequest {
+            api_version,
+            ..request
+        };
+        let decision =
+            self.admission_plugins
+                .decide(phase, &self.store, &self.definitions, request);
+        if origin.actor == Actor::USER {
+            for warning in decision.warnings {
+                if !self.warnings.contains(&warning) {
+                    self.warnings.push(warning);
+                }
+            }
+        }
+        decision.result
+    }
+
+    /// Admits an update by both phases; a refusal is recorded.
+    fn admit_update_by_webhooks(
+        &mut self,
+        origin: &Origin,
+        subresource: Subresource,
+        object: &Object,
+        old: &Object,
+        why: &Why,
+    ) -> Result<(), ApiError> {
+        let request = AdmissionRequest {
+            operation: "UPDATE",
+            subresource,
+            object,
+            old: Some(old),
+            api_version: None,
+        };
+        let result = self.admit_by_webhooks(origin, request);
+        if let Err(error) = &result {
+            self.refuse(origin, object.key(), error, why.clone());
+        }
+        result
     }
 
     /// Replaces spec and metadata; the status is kept. The object must carry the version it was made from.
     pub fn update(
         &mut self,
         origin: &Origin,
+        object: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        self.check_disturbance(origin, &object, &why)?;
+        self.update_latest(origin, object, why)
+    }
+
+    /// Replaces spec and metadata as a patch does, which no injected conflict refuses.
+    pub fn update_latest(
+        &mut self,
+        origin: &Origin,
         mut object: Object,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        let old = self.read_before(origin, &object, &why)?;
-        let subresource = origin
-            .manager
-            .as_ref()
-            .map_or("", |manager| manager.subresource);
-        self.admit_update_by_webhooks(origin, subresource, (&object, &old), &why)?;
-        if !self.updates_status(object.kind) {
+        let old = self.current(origin, &object, &why)?;
+        let subresource = origin.subresource();
+        self.admit_update_by_webhooks(origin, subresource, &object, &old, &why)?;
+        let mut admitted = Ok(());
+        if object.kind == Kind::PersistentVolumeClaim {
+            admitted = limit_ranger::validate(&self.store, &object, &old);
+        }
+        admitted = admitted.and_then(|()| self.charge_quotas(origin, &object, Some(&old)));
+        if let Err(error) = admitted {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
+        }
+        if origin.manager.is_some()
+            && let Err(error) = check_size(&object)
+        {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
+        }
+        if !self.definitions.updates_status(object.kind) {
             keep_status(&mut object, &old);
+        }
+        if object.kind == Kind::Namespace {
+            namespace_strategy::prepare_for_update(&mut object, &old);
+        }
+        if object.kind == Kind::CertificateSigningRequest {
+            // Only its subresources change it.
+            keep_spec(&mut object, &old);
         }
         if let (Body::DaemonSet(new), Body::DaemonSet(before)) = (&object.body, &old.body) {
             let count = old
@@ -298,29 +384,37 @@ impl ApiServer {
         self.replace(origin, &old, object, generation, why)
     }
 
-    /// Replaces status and annotations; spec and labels are kept.
+    /// Replaces the status, and the metadata that its strategy lets a write of the status change; the spec is kept.
     pub fn update_status(
+        &mut self,
+        origin: &Origin,
+        object: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        self.check_disturbance(origin, &object, &why)?;
+        self.update_latest_status(origin, object, why)
+    }
+
+    /// Replaces the status as a patch does, which no injected conflict refuses.
+    pub fn update_latest_status(
         &mut self,
         origin: &Origin,
         mut new: Object,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        let old = self.read_before(origin, &new, &why)?;
-        let subresource = origin
-            .manager
-            .as_ref()
-            .map_or("", |manager| manager.subresource);
+        let old = self.current(origin, &new, &why)?;
+        let subresource = origin.subresource();
         self.admit_update_by_webhooks(
             origin,
-            if subresource.is_empty() {
-                "status"
-            } else {
-                subresource
+            match subresource {
+                Subresource::Main => Subresource::Status,
+                other => other,
             },
-            (&new, &old),
+            &new,
+            &old,
             &why,
         )?;
-        new.meta.labels = old.meta.labels.clone();
+        (resource(old.kind).reset_status_metadata)(&mut new.meta, &old.meta);
         keep_spec(&mut new, &old);
         if let Body::Job(job) = &new.body
             && job
@@ -345,7 +439,7 @@ impl ApiServer {
     }
 
     /// Replaces spec, status and metadata at once, for bindings and other subresources.
-    pub fn update_all(
+    pub(super) fn update_all(
         &mut self,
         origin: &Origin,
         object: Object,
@@ -353,21 +447,6 @@ impl ApiServer {
     ) -> Result<Rc<Object>, ApiError> {
         let old = self.current(origin, &object, &why)?;
         self.replace(origin, &old, object, old.meta.generation, why)
-    }
-
-    /// Returns the stored object of an update, unless a fault refuses it with a conflict.
-    fn read_before(
-        &mut self,
-        origin: &Origin,
-        object: &Object,
-        why: &Why,
-    ) -> Result<Rc<Object>, ApiError> {
-        if self.is_disturbed(origin.actor.name, object) {
-            let error = ApiError::conflict(object.kind, &object.meta.name);
-            self.refuse(origin, object.key(), &error, why.clone());
-            return Err(error);
-        }
-        self.current(origin, object, why)
     }
 
     /// Returns the stored object of a write, if the write is based on its current version.
@@ -378,7 +457,7 @@ impl ApiServer {
         why: &Why,
     ) -> Result<Rc<Object>, ApiError> {
         let key = object.key();
-        let error = match self.get(&key) {
+        let error = match self.store.get(&key) {
             Some(old) if object.meta.uid.0 != 0 && object.meta.uid != old.meta.uid => {
                 ApiError::conflict(key.kind, &key.name)
             }
@@ -422,9 +501,7 @@ impl ApiServer {
         if old.kind.has_generation() {
             new.meta.generation = generation;
         }
-        let released = new.meta.is_deleting()
-            && new.meta.finalizers.is_empty()
-            && !old.meta.finalizers.is_empty();
+        let released = new.meta.is_deleting() && !is_held(&new) && is_held(old);
         if released && !self.is_graceful(&new) {
             return Ok(self.remove(origin, old, new, why));
         }
@@ -435,86 +512,77 @@ impl ApiServer {
         &mut self,
         origin: &Origin,
         old: &Rc<Object>,
-        mut new: Object,
+        new: Object,
         why: Why,
     ) -> Rc<Object> {
-        self.version += 1;
-        new.meta.resource_version = self.version;
-        let object = Rc::new(new);
-        self.put(&object);
-        let record = Record::Write {
-            op: Op::Modified,
-            object: object.clone(),
-            before: Some(old.clone()),
-        };
-        self.push(origin, record, why);
-        object
+        self.commit(origin, Op::Modified, new, Some(old), why)
     }
 
     pub(super) fn remove(
         &mut self,
         origin: &Origin,
         old: &Rc<Object>,
-        mut last: Object,
+        last: Object,
         why: Why,
     ) -> Rc<Object> {
-        self.version += 1;
-        last.meta.resource_version = self.version;
-        let object = Rc::new(last);
+        self.commit(origin, Op::Deleted, last, Some(old), why)
+    }
+
+    /// Stores a write, and reloads what is derived from objects of its kind.
+    fn commit(
+        &mut self,
+        origin: &Origin,
+        op: Op,
+        object: Object,
+        before: Option<&Rc<Object>>,
+        why: Why,
+    ) -> Rc<Object> {
+        let object = self.store.put(origin, op, object, before, why);
         if object.kind == Kind::CustomResourceDefinition {
-            self.definitions.forget(&object);
+            match op {
+                Op::Deleted => self.definitions.forget(&object),
+                _ => self.definitions.take(&object),
+            }
         }
-        if let Some((place, old)) = self
-            .objects
-            .of_mut(old.kind)
-            .remove(&old.meta.namespace, &old.meta.name)
-        {
-            self.references.change(Some(&old), None, place);
-            self.addresses.change(Some(&old), None);
+        if AdmissionPlugins::depend_on(object.kind) {
+            self.admission_plugins = AdmissionPlugins::read(&self.store);
         }
-        self.refresh_admission_plugins(object.kind);
-        let record = Record::Write {
-            op: Op::Deleted,
-            object: object.clone(),
-            before: Some(old.clone()),
-        };
-        self.push(origin, record, why);
         object
     }
 
-    fn put(&mut self, object: &Rc<Object>) {
-        if object.kind == Kind::CustomResourceDefinition {
-            self.definitions.take(object);
-        }
-        let (place, old) = self.objects.of_mut(object.kind).insert(object);
-        self.references.change(old.as_ref(), Some(object), place);
-        self.addresses.change(old.as_ref(), Some(object));
-        self.refresh_admission_plugins(object.kind);
-    }
-
+    /// Records a refused write.
     pub fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
-        self.push(
-            origin,
-            Record::Refused(Box::new(RefusedWrite {
-                key,
-                error: error.clone(),
-            })),
-            why,
-        );
+        self.store.refuse(origin, key, error, why);
     }
+}
 
-    fn push(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
-        let id = self.journal.len() as EntryId;
-        self.journal.push(Entry {
-            time: self.now,
-            actor: origin.actor.clone(),
-            record,
-            why,
-            cause: origin.cause,
-            pass: origin.pass,
-            manager: origin.manager.clone(),
-        });
-        id
+/// Refuses an object that is larger than a request to etcd may be.
+fn check_size(object: &Object) -> Result<(), ApiError> {
+    /// Default of etcd's `--max-request-bytes`.
+    const MAX_REQUEST_BYTES: usize = 1_572_864;
+    let value = object.to_value();
+    // Custom objects are stored as JSON; of others, whose stored form is more compact, the text alone counts.
+    let size = match object.kind.is_custom() {
+        true => value.to_string().len(),
+        false => text_bytes(&value),
+    };
+    if size <= MAX_REQUEST_BYTES {
+        return Ok(());
+    }
+    Err(ApiError {
+        reason: StatusReason::Unknown,
+        message: "etcdserver: request is too large".to_owned(),
+        cause: None,
+    })
+}
+
+/// Returns the length of all strings of a value, in bytes.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(fields) => fields.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

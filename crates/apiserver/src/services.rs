@@ -1,27 +1,9 @@
-//! EndpointSlices of a Service, and the addresses and ports of a replaced Service: fields that its new type cannot have are dropped if
+//! Addresses and ports of a replaced Service: fields that its new type cannot have are dropped if
 //! they are unchanged, and allocated values are kept.
 //!
 //! Models `dropTypeDependentFields` and `patchAllocatedValues` of `pkg/registry/core/service`.
 
-use super::server::ApiServer;
-use k8s_model::network::{EndpointSlice, is_slice_of};
-use k8s_model::{Kind, Object};
 use serde_json::Value;
-
-impl ApiServer {
-    /// Returns the EndpointSlices of a Service.
-    pub fn slices_of<'a>(&'a self, service: &'a Object) -> impl Iterator<Item = &'a EndpointSlice> {
-        let found = self.references.slices(
-            &service.meta.namespace,
-            &service.meta.name,
-            self.objects.of(Kind::EndpointSlice),
-        );
-        found
-            .into_iter()
-            .filter(|slice| is_slice_of(slice, service))
-            .filter_map(|slice| slice.get::<EndpointSlice>())
-    }
-}
 
 fn kind(spec: &Value) -> &str {
     spec["type"]
@@ -34,20 +16,27 @@ fn has_address(spec: &Value) -> bool {
     kind(spec) != "ExternalName"
 }
 
-fn has_node_ports(spec: &Value) -> bool {
+/// Returns true if the ports of a Service may have node ports.
+pub(super) fn may_have_node_ports(spec: &Value) -> bool {
+    matches!(kind(spec), "NodePort" | "LoadBalancer")
+}
+
+/// Returns true if ports without a node port get one.
+pub(super) fn allocates_node_ports(spec: &Value) -> bool {
     kind(spec) == "NodePort"
         || kind(spec) == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false
 }
 
 fn has_policy(spec: &Value) -> bool {
-    matches!(kind(spec), "NodePort" | "LoadBalancer")
+    may_have_node_ports(spec)
         || kind(spec) == "ClusterIP"
             && spec["externalIPs"]
                 .as_array()
                 .is_some_and(|all| !all.is_empty())
 }
 
-fn is_watched(spec: &Value) -> bool {
+/// Returns true if load balancers check the nodes of a Service: `NeedsHealthCheck` of `pkg/api/service/util.go`.
+pub(super) fn needs_health_check(spec: &Value) -> bool {
     kind(spec) == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local"
 }
 
@@ -83,7 +72,10 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
     }
     let balanced: fn(&Value) -> bool = |spec| kind(spec) == "LoadBalancer";
     for (has, name) in [
-        (is_watched as fn(&Value) -> bool, "healthCheckNodePort"),
+        (
+            needs_health_check as fn(&Value) -> bool,
+            "healthCheckNodePort",
+        ),
         (balanced, "allocateLoadBalancerNodePorts"),
         (balanced, "loadBalancerClass"),
         (has_policy, "externalTrafficPolicy"),
@@ -92,7 +84,12 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
             dropped.push(name);
         }
     }
-    let unused = gone(has_node_ports, spec) && ports(spec) == ports(before);
+    // Ports may come and go, but no node port may be new.
+    let known = ports(before);
+    let unused = gone(may_have_node_ports, spec)
+        && ports(spec)
+            .iter()
+            .all(|port| *port == 0 || known.contains(port));
     let Some(map) = spec.as_object_mut() else {
         return;
     };
@@ -123,10 +120,13 @@ fn keep(spec: &mut Value, before: &Value) {
         }
     }
     let checked = "healthCheckNodePort";
-    if is_watched(before) && is_watched(spec) && spec[checked].as_i64().unwrap_or(0) == 0 {
+    if needs_health_check(before)
+        && needs_health_check(spec)
+        && spec[checked].as_i64().unwrap_or(0) == 0
+    {
         spec[checked] = before[checked].clone();
     }
-    if !(has_node_ports(before) && has_node_ports(spec)) {
+    if !(allocates_node_ports(before) && allocates_node_ports(spec)) {
         return;
     }
     let mut used: Vec<i64> = ports(spec).into_iter().filter(|port| *port != 0).collect();

@@ -4,73 +4,76 @@
 //! `apiserver/pkg/registry/generic/registry/store.go`.
 
 use super::error::{ApiError, StatusReason};
-use super::server::{ApiServer, Origin};
+use super::server::ServerOptions;
+use super::store::Store;
 use super::validation::{ErrorType, FieldError};
-use crate::why::Why;
-use k8s_model::{Kind, Object, ObjectRef};
+use super::{definitions, namespace_strategy, pod_strategy, service_alloc};
+use k8s_model::daemonset::TEMPLATE_GENERATION;
+use k8s_model::kind::Precondition;
+use k8s_model::storage::VolumeStatus;
+use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::Value;
-use std::rc::Rc;
 
-/// Returns true if an update may omit the resource version.
-fn allows_unconditional_update(kind: Kind) -> bool {
-    !matches!(
-        kind,
-        Kind::Custom(_)
-            | Kind::CustomResourceDefinition
-            | Kind::APIService
-            | Kind::MutatingWebhookConfiguration
-            | Kind::ValidatingWebhookConfiguration
-            | Kind::MutatingAdmissionPolicy
-            | Kind::MutatingAdmissionPolicyBinding
-            | Kind::ValidatingAdmissionPolicy
-            | Kind::ValidatingAdmissionPolicyBinding
-            | Kind::Lease
-            | Kind::RuntimeClass
-            | Kind::PodDisruptionBudget
-            | Kind::CSIDriver
-            | Kind::CSINode
-            | Kind::CSIStorageCapacity
-            | Kind::VolumeAttachment
-    )
-}
-
-/// Returns true if an update of a missing object creates it.
-fn allows_create_on_update(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Lease
-            | Kind::Endpoints
-            | Kind::Event
-            | Kind::LimitRange
-            | Kind::Service
-            | Kind::RuntimeClass
-            | Kind::Role
-            | Kind::RoleBinding
-            | Kind::ClusterRole
-            | Kind::ClusterRoleBinding
-    )
+/// Sets the fields of a new object that only the server sets, and allocates the addresses of a Service.
+///
+/// Models `PrepareForCreate` of `pkg/registry/*/strategy.go`.
+pub(super) fn prepare_for_create(
+    store: &mut Store,
+    object: &mut Object,
+    options: &ServerOptions,
+) -> Result<(), ApiError> {
+    match &mut object.body {
+        Body::Pod(pod) => pod_strategy::prepare_for_create(
+            pod,
+            &object.meta.labels,
+            store.wall(),
+            options.toleration_seconds,
+        ),
+        Body::Service(_) => return service_alloc::allocate(store, object),
+        Body::PersistentVolumeClaim(claim) => claim.status.phase = "Pending".into(),
+        Body::PersistentVolume(volume) => {
+            volume.status = VolumeStatus {
+                phase: "Pending".into(),
+                last_phase_transition_time: Some(store.wall()),
+                ..VolumeStatus::default()
+            };
+        }
+        Body::StatefulSet(set) => set.status.replicas = 0,
+        Body::DaemonSet(set) => {
+            set.status = Default::default();
+            object.meta.annotate(TEMPLATE_GENERATION, "1");
+        }
+        Body::ReplicaSet(_)
+        | Body::Deployment(_)
+        | Body::Job(_)
+        | Body::ControllerRevision(_)
+        | Body::Endpoints(_)
+        | Body::EndpointSlice(_)
+        | Body::StorageClass(_)
+        | Body::Node(_)
+        | Body::Event(_) => {}
+        Body::Other(_) => {
+            if object.kind == Kind::Namespace {
+                namespace_strategy::prepare_for_create(object);
+            }
+            if object.kind == Kind::CustomResourceDefinition {
+                definitions::prepare_for_create(object);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the key of an object in etcd.
 fn storage_key(key: &ObjectRef) -> String {
     let info = key.kind.info();
-    let resource = match key.kind {
-        Kind::Custom(_) | Kind::CustomResourceDefinition | Kind::APIService => {
-            format!("{}/{}", info.group, info.plural)
-        }
-        Kind::Service => "services/specs".to_owned(),
-        Kind::Endpoints => "services/endpoints".to_owned(),
-        Kind::Node => "minions".to_owned(),
-        Kind::ReplicationController => "controllers".to_owned(),
-        Kind::Ingress => "ingress".to_owned(),
-        _ => info.plural.to_owned(),
-    };
+    let directory = info.strategy.directory;
     let namespace = if info.namespaced {
         format!("{}/", key.namespace)
     } else {
         String::new()
     };
-    format!("/registry/{resource}/{namespace}{}", key.name)
+    format!("/registry/{directory}/{namespace}{}", key.name)
 }
 
 /// Returns the conflict of a write with another uid than the stored one.
@@ -81,15 +84,8 @@ fn other_uid(key: &ObjectRef, asked: &str, stored: &str) -> ApiError {
         "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0",
         storage_key(key)
     );
-    ApiError {
-        reason: StatusReason::Conflict,
-        message: format!(
-            "Operation cannot be fulfilled on {} {:?}: {storage}, AdditionalErrorMsg: {precondition}",
-            key.kind.group_resource(),
-            key.name.as_str()
-        ),
-        cause: None,
-    }
+    let problem = format!("{storage}, AdditionalErrorMsg: {precondition}");
+    ApiError::conflict_because(key.kind, &key.name, &problem)
 }
 
 /// Checks the uid precondition of a write; `stored` is empty if there is no object.
@@ -108,57 +104,36 @@ fn meta<'a>(value: &'a Value, field: &str) -> &'a str {
     value["metadata"][field].as_str().unwrap_or("")
 }
 
-impl ApiServer {
-    /// Checks uid and resource version of an update before it is validated.
-    pub fn check_preconditions(
-        &mut self,
-        origin: &Origin,
-        value: &Value,
-        old: &Object,
-    ) -> Result<(), ApiError> {
-        let (uid, version, stored) = (
-            meta(value, "uid"),
-            meta(value, "resourceVersion"),
-            old.meta.uid.to_string(),
-        );
-        let error = if let Err(error) = check_uid(&old.key(), uid, &stored) {
-            error
-        } else if matches!(version, "" | "0") {
-            if allows_unconditional_update(old.kind) {
-                return Ok(());
-            }
-            let field = FieldError {
-                field: "metadata.resourceVersion".into(),
-                fault: ErrorType::Invalid,
-                value: "0".into(),
-                detail: "must be specified for an update".into(),
-            };
-            ApiError::invalid_fields(&old.kind.group_resource(), &old.meta.name, &[field])
-        } else if version.parse() == Ok(old.meta.resource_version) {
+/// Checks uid and resource version of an update before it is validated.
+pub(super) fn check_preconditions(value: &Value, old: &Object) -> Result<(), ApiError> {
+    let (uid, version, stored) = (
+        meta(value, "uid"),
+        meta(value, "resourceVersion"),
+        old.meta.uid.to_string(),
+    );
+    let error = if let Err(error) = check_uid(&old.key(), uid, &stored) {
+        error
+    } else if matches!(version, "" | "0") {
+        if old.kind.info().strategy.precondition == Precondition::Unconditional {
             return Ok(());
-        } else {
-            ApiError::conflict(old.kind, &old.meta.name)
+        }
+        let field = FieldError {
+            field: "metadata.resourceVersion".into(),
+            fault: ErrorType::Invalid,
+            value: "0".into(),
+            detail: "must be specified for an update".into(),
         };
-        self.refuse(origin, old.key(), &error, Why::Asked);
-        Err(error)
-    }
-
-    /// Creates the object of an update, if its kind allows that and the client is authorized to create.
-    pub(super) fn create_on_update(
-        &mut self,
-        origin: &Origin,
-        key: &ObjectRef,
-        mut value: Value,
-        why: Why,
-    ) -> Result<Rc<Object>, ApiError> {
-        if !allows_create_on_update(key.kind) {
-            return Err(ApiError::absent(key));
+        ApiError::invalid_fields(&old.kind.group_resource(), &old.meta.name, &[field])
+    } else if version.parse::<u64>().is_err() {
+        ApiError {
+            reason: StatusReason::Unknown,
+            message: format!("strconv.ParseUint: parsing {version:?}: invalid syntax"),
+            cause: None,
         }
-        self.authorize(origin, "create", key, "")?;
-        check_uid(key, meta(&value, "uid"), "")?;
-        if let Some(meta) = value["metadata"].as_object_mut() {
-            meta.remove("resourceVersion");
-        }
-        self.create_value(origin, value, why)
-    }
+    } else if version.parse() == Ok(old.meta.resource_version) {
+        return Ok(());
+    } else {
+        ApiError::conflict(old.kind, &old.meta.name)
+    };
+    Err(error)
 }

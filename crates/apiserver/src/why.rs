@@ -12,7 +12,7 @@ pub enum Why {
     /// Expired TTL of an Event.
     EventExpired,
     /// Event recorded by a component.
-    Said {
+    Event {
         /// Reason of the Event.
         reason: &'static str,
     },
@@ -95,6 +95,11 @@ pub enum Why {
         have: i32,
         /// Pods wanted.
         want: i32,
+    },
+    /// event-driven counterpart of replicaset: an event asked for it, whatever the number of Pods.
+    EventDriven {
+        /// Event.
+        event: DrivingEvent,
     },
     /// job: fewer Pods than wanted, and the back-off since the last failure is over.
     Retry(Box<Retry>),
@@ -475,6 +480,36 @@ pub struct Retry {
     pub how: Str,
     /// Back-off since the failure, in seconds.
     pub back_off: u64,
+}
+
+/// Event that an event-driven program acts on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DrivingEvent {
+    /// A ReplicaSet appeared.
+    Added {
+        /// Its `spec.replicas`.
+        replicas: i32,
+    },
+    /// `spec.replicas` changed.
+    Scaled {
+        /// Value of the event before.
+        from: i32,
+        /// Value of this event.
+        to: i32,
+    },
+    /// A Pod was deleted.
+    PodDeleted,
+}
+
+impl DrivingEvent {
+    /// Returns the number of Pods to create or, if negative, to delete.
+    pub fn pods(self) -> i32 {
+        match self {
+            DrivingEvent::Added { replicas } => replicas,
+            DrivingEvent::Scaled { from, to } => to - from,
+            DrivingEvent::PodDeleted => 1,
+        }
+    }
 }
 
 /// Criteria for which of two Pods of a ReplicaSet is deleted first, in order of precedence.

@@ -1,6 +1,6 @@
 //! Run in which an expectation was violated, with everything needed to understand it.
 
-use super::watch::{Violation, Watched, calls, told};
+use super::watch::{ObservedRun, Violation, calls, told};
 use apiserver::journal::{Actor, EntryId, Record};
 use cluster::Sim;
 use explain::words::{self, Reason};
@@ -42,7 +42,7 @@ struct Found {
 
 impl Counterexample {
     /// Builds the counterexample of a run.
-    pub fn of(run: &Watched<'_>, violation: Violation) -> Option<Counterexample> {
+    pub fn of(run: &ObservedRun<'_>, violation: Violation) -> Option<Counterexample> {
         let sim = run.sim.as_ref()?;
         let found = match violation.item {
             Some((plan, item)) => by_expression(run, sim, plan, item, violation.at)?,
@@ -53,7 +53,7 @@ impl Counterexample {
         let about: Vec<&ObjectRef> = found
             .about
             .iter()
-            .filter(|key| then.get(key).is_some())
+            .filter(|key| then.store().get(key).is_some())
             .collect();
         let standing = about.iter().map(|key| {
             format!(
@@ -64,7 +64,7 @@ impl Counterexample {
             )
         });
         let reasons = match (found.entry, about.first()) {
-            (Some(entry), _) => words::chain_of(sim.journal(), sim.delays(), entry),
+            (Some(entry), _) => words::chain_of(sim.journal(), &sim.delays, entry),
             (None, Some(key)) => {
                 let root = diagnose::chain_of_waiting(&then, key)
                     .last()
@@ -103,7 +103,7 @@ impl Counterexample {
 
 /// Finds the write of an instant that decided an expression, and its values there.
 fn by_expression(
-    run: &Watched<'_>,
+    run: &ObservedRun<'_>,
     sim: &Sim,
     plan: usize,
     item: usize,
@@ -123,13 +123,13 @@ fn by_expression(
         .position(|entry| entry.time > at)
         .unwrap_or(journal.len());
     let bad = |history: &ObservedHistory| {
-        history.value_then(expr).is_true() == (*over == Aggregation::Never)
+        history.eval_recorded(expr).is_true() == (*over == Aggregation::Never)
     };
     let mut history = ObservedHistory::of(journal.first(first), *began, plan_of.over.clone(), at);
     let (mut was, mut entry) = (bad(&history), None);
     if *over != Aggregation::Ever {
         for id in first..end {
-            history.read_on(journal.first(id + 1), at);
+            history.catch_up(journal.first(id + 1), at);
             let is = bad(&history);
             entry = if is && !was {
                 Some(id as EntryId)
@@ -139,8 +139,8 @@ fn by_expression(
             was = is;
         }
     }
-    history.read_on(journal.first(end), at);
-    let value = |call: &Expr| (told(call), history.value_then(call).to_string());
+    history.catch_up(journal.first(end), at);
+    let value = |call: &Expr| (told(call), history.eval_recorded(call).to_string());
     let calls = calls(expr);
     Some(Found {
         entry,
@@ -171,7 +171,7 @@ fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
 }
 
 /// Finds the last refusal of a command, and the objects that its line names.
-fn by_command(run: &Watched<'_>, sim: &Sim, violation: &Violation) -> Found {
+fn by_command(run: &ObservedRun<'_>, sim: &Sim, violation: &Violation) -> Found {
     let during = |time: Time| (violation.began..=violation.at).contains(&time);
     let refused = sim.journal().iter().rposition(|entry| {
         during(entry.time)
@@ -204,18 +204,18 @@ struct Repeated(Run);
 
 impl Repeated {
     /// Repeats a run; `None` if its history differs: then there is nothing to open.
-    fn of(run: &Watched<'_>, sim: &Sim) -> Option<Repeated> {
+    fn of(run: &ObservedRun<'_>, sim: &Sim) -> Option<Repeated> {
         let mut repeated = Run::recalled(
             run.scenario.cluster.clone(),
             run.seed,
             run.commands.clone(),
             (u64::MAX, sim.now()),
         );
-        while repeated.recalls() {
+        while repeated.is_replaying() {
             repeated.advance(sim.now(), usize::MAX);
         }
         let same = repeated.journal().len() == sim.journal().len()
-            && repeated.sim().server().version() == sim.server().version();
+            && repeated.sim().store().version() == sim.store().version();
         same.then_some(Repeated(repeated))
     }
 
@@ -225,14 +225,14 @@ impl Repeated {
         run.sim().clone()
     }
 
-    fn link(&self, run: &Watched<'_>, at: Time, selected: Option<&ObjectRef>) -> String {
+    fn link(&self, run: &ObservedRun<'_>, at: Time, selected: Option<&ObjectRef>) -> String {
         let (commands, end) = self.0.record_of();
         // The page uses milliseconds: the first that is not before the instant.
         let shown = at.0.div_ceil(1000);
         let shown = (shown * 1000 < end.1.0).then_some(shown);
         permalink::encode(&Link {
             selected: selected
-                .map(|key| format!("{}/{}/{}", key.kind.name(), key.namespace, key.name)),
+                .map(|key| format!("{}/{}/{}", key.kind.label(), key.namespace, key.name)),
             ..Link::of_scenario(run.scenario, run.seed, commands, end, shown)
         })
     }

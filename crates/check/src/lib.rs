@@ -16,7 +16,7 @@ use lesson::read::of_expression;
 use scenario::{Disturbance, Expected, Finished, How, Scenario, ScenarioStep};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use watch::{Plan, Watched};
+use watch::{ObservedRun, Plan};
 
 /// Options of a check.
 #[derive(Clone, Copy, Debug)]
@@ -104,10 +104,13 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
     };
     if options.faults {
         // In a disturbed run the target of a fault may be gone.
-        reject_mistakes(scenario, &Watched::run(scenario, &[], options.seed, None))?;
+        reject_mistakes(
+            scenario,
+            &ObservedRun::run(scenario, &[], options.seed, None),
+        )?;
     }
     for seed in options.seed..options.seed.saturating_add(options.seeds) {
-        let run = Watched::run(
+        let run = ObservedRun::run(
             scenario,
             &plans,
             seed,
@@ -140,7 +143,7 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
 /// Records failed steps. A refused manifest makes the expectations meaningless; other steps may fail because of the faults.
 fn note_failures(
     scenario: &Scenario,
-    run: &Watched<'_>,
+    run: &ObservedRun<'_>,
     report: &mut Report,
 ) -> Result<(), String> {
     for step in run.finished.iter().filter(|step| step.exit != 0) {
@@ -158,7 +161,7 @@ fn note_failures(
 }
 
 /// Rejects a scenario with a fault whose target does not exist.
-fn reject_mistakes(scenario: &Scenario, run: &Watched<'_>) -> Result<(), String> {
+fn reject_mistakes(scenario: &Scenario, run: &ObservedRun<'_>) -> Result<(), String> {
     run.finished
         .iter()
         .find_map(|step| scenario.mistake(step))
@@ -177,7 +180,7 @@ fn said(step: &Finished) -> String {
 
 /// Builds the expressions to evaluate from each place in the steps on.
 fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
-    let mut plans: Vec<(usize, Expressions, Vec<watch::WatchedItem>)> = Vec::new();
+    let mut plans: Vec<(usize, Expressions, Vec<watch::ObservedExpectation>)> = Vec::new();
     for (at, expected) in scenario.expected.iter().enumerate() {
         let over = match expected.how {
             How::Always => Aggregation::Always,
@@ -199,7 +202,9 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
         let Some((_, expressions, items)) = plans.last_mut() else {
             continue;
         };
-        let slot = expressions.read_over(over, &expected.text).map_err(wrong)?;
+        let slot = expressions
+            .parse_aggregate(over, &expected.text)
+            .map_err(wrong)?;
         let calls = watch::calls(&expressions.over[slot].1);
         let mut objects = Vec::new();
         for exists in watch::objects(&calls) {
@@ -211,7 +216,7 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
             expressions.over.push((Aggregation::Max, call.clone()));
             (expressions.over.len() - 1, call)
         });
-        items.push(watch::WatchedItem {
+        items.push(watch::ObservedExpectation {
             expected: at,
             slot,
             calls: calls.collect(),

@@ -31,7 +31,7 @@ fn runs(report: &Report) -> String {
         } else {
             ""
         },
-        first + count.max(1) - 1
+        first.saturating_add(count.max(1) - 1)
     )
 }
 
@@ -131,6 +131,7 @@ fn reason(reason: &Reason) -> String {
     let saw: Vec<String> = reason
         .saw
         .iter()
+        .map(explain::why::row)
         .map(|(name, value)| format!("{} {}", name.english(), value.english()))
         .collect();
     if !saw.is_empty() {

@@ -1,7 +1,7 @@
 //! Shrinking of counterexamples: only the faults needed for the violation are kept, so that it can be understood.
 
 use super::counterexample::Counterexample;
-use super::watch::{Violation, Watched};
+use super::watch::{ObservedRun, Violation};
 use fault::Fault;
 use k8s_model::Time;
 use scenario::Disturbance;
@@ -10,7 +10,7 @@ use scenario::Disturbance;
 const MOST_RUNS: usize = 80;
 
 /// Returns the counterexample with as few faults as are found.
-pub fn smallest(run: &Watched<'_>, violation: Violation) -> Option<Counterexample> {
+pub fn smallest(run: &ObservedRun<'_>, violation: Violation) -> Option<Counterexample> {
     let Some(faults) = &run.faults else {
         return Counterexample::of(run, violation);
     };
@@ -22,7 +22,7 @@ pub fn smallest(run: &Watched<'_>, violation: Violation) -> Option<Counterexampl
         .collect();
     let expected = violation.expected;
     let again = |faults: &[(Time, Fault)]| {
-        let run = Watched::run(
+        let run = ObservedRun::run(
             run.scenario,
             run.plans,
             run.seed,

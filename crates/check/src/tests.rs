@@ -102,10 +102,11 @@ fn the_link_opens_the_run_at_that_instant() {
         let sim = state.timeline.run.sim();
         assert_eq!(sim.now().0 / 1000, found.at.0.div_ceil(1000));
         assert_eq!(
-            (sim.list(Kind::Node).count(), state.timeline.run.seed()),
+            (sim.store().count(Kind::Node), state.timeline.run.seed()),
             (4, 4)
         );
         let ready = sim
+            .store()
             .list(Kind::Pod)
             .filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready()) && !pod.meta.is_deleting())
             .count();
@@ -173,6 +174,18 @@ fn expectation_about_a_misspelled_name_cannot_be_decided() {
     assert!(text(&report).contains("CANNOT BE DECIDED"));
     assert!(text(&report).contains("note: ready(wbe) had no value at any instant of any run"));
     assert!(junit(&report).contains("errors=\"1\"") && junit(&report).contains("<error message="));
+    // Neither can one about what happened to it; that it is never created can.
+    for (expectation, vacuous) in [
+        ("unready(wbe) > 0", true),
+        ("deleted(pod/wbe) > 0", true),
+        ("changed(wbe) > 9", true),
+        ("created(wbe) > 0", false),
+        ("deleted(pod) > 9", false),
+    ] {
+        let steps = format!("- never: {expectation}\n- wait: 1s\n");
+        let report = run(&steps, 1, false).unwrap();
+        assert_eq!(report.is_vacuous(), vacuous, "{expectation}");
+    }
     // Objects without the field, and missing objects beside existing ones, can be queried.
     let field = run(
         "- never: field(web, 'spec.paused') == 1\n- wait: 1s\n",

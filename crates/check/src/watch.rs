@@ -1,14 +1,14 @@
 //! One run of a scenario, in which the expectations are evaluated at every instant.
 
 use actions::Action;
+use actions::RecordedAction;
 use cluster::Sim;
 use fault::Fault;
-use k8s_model::Time;
+use k8s_model::{Kind, Time};
 use lesson::expr::{Expr, Expressions};
 use lesson::functions;
 use lesson::{ObservedHistory, Value};
 use scenario::{ActionSource, Disturbance, Finished, How, Observer, Scenario};
-use session::Recorded;
 use std::rc::Rc;
 
 /// Expressions to evaluate from one place in the steps on.
@@ -19,12 +19,12 @@ pub struct Plan {
     /// Expressions with their values over time.
     pub over: Rc<Expressions>,
     /// Expectations among them.
-    pub items: Vec<WatchedItem>,
+    pub items: Vec<ObservedExpectation>,
 }
 
 /// Expectation among the expressions.
 #[derive(Clone, Debug)]
-pub struct WatchedItem {
+pub struct ObservedExpectation {
     /// Index of the expectation.
     pub expected: usize,
     /// Index of its expression.
@@ -51,7 +51,7 @@ pub struct Violation {
 }
 
 /// Run with the recorded values.
-pub struct Watched<'s> {
+pub struct ObservedRun<'s> {
     /// Scenario.
     pub scenario: &'s Scenario,
     /// Expressions to evaluate.
@@ -61,7 +61,7 @@ pub struct Watched<'s> {
     /// Cluster at the end.
     pub sim: Option<Sim>,
     /// Commands that were run.
-    pub commands: Vec<Recorded>,
+    pub commands: Vec<RecordedAction>,
     /// Injected faults; `None` without a disturbance.
     pub faults: Option<Vec<(Time, Fault)>>,
     /// Steps that have ended.
@@ -70,15 +70,15 @@ pub struct Watched<'s> {
     pub histories: Vec<Option<(ObservedHistory, (Time, usize))>>,
 }
 
-impl<'s> Watched<'s> {
+impl<'s> ObservedRun<'s> {
     /// Runs a scenario.
     pub fn run(
         scenario: &'s Scenario,
         plans: &'s [Plan],
         seed: u64,
         disturbance: Option<Disturbance>,
-    ) -> Watched<'s> {
-        let mut run = Watched {
+    ) -> ObservedRun<'s> {
+        let mut run = ObservedRun {
             scenario,
             plans,
             seed,
@@ -99,7 +99,7 @@ impl<'s> Watched<'s> {
         run
     }
 
-    fn item(&self, expected: usize) -> Option<(usize, usize, &WatchedItem)> {
+    fn item(&self, expected: usize) -> Option<(usize, usize, &ObservedExpectation)> {
         let mut all = self.plans.iter().enumerate();
         all.find_map(|(plan, of)| {
             of.items
@@ -129,7 +129,7 @@ impl<'s> Watched<'s> {
             .collect()
     }
 
-    /// Returns true if no call of an expectation ever had a value, since none of the objects that it names ever existed.
+    /// Returns true if no call of an expectation could tell anything, since none of the objects that it names ever existed.
     pub fn is_vacuous(&self, expected: usize) -> bool {
         let Some((plan, _, item)) = self.item(expected) else {
             return false;
@@ -142,8 +142,11 @@ impl<'s> Watched<'s> {
                 .over(*slot)
                 .is_some_and(|(value, _)| value.is_true())
         };
+        // What happened to an object that never existed is counted as zero; that none was created may be what is expected.
+        let counts = |call: &Expr| matches!(call, Expr::Call(function, _) if ["deleted", "changed", "unready"].contains(&function.name));
+        let unknown = self.unknown(expected);
         !item.objects.is_empty()
-            && self.unknown(expected).len() == item.calls.len()
+            && (item.calls.iter()).all(|(_, call)| counts(call) || unknown.contains(&told(call)))
             && !item.objects.iter().any(existed)
     }
 
@@ -198,7 +201,7 @@ impl<'s> Watched<'s> {
 /// Maximum number of a command's output lines in the report.
 const LAST_LINES: usize = 5;
 
-impl Observer for Watched<'_> {
+impl Observer for ObservedRun<'_> {
     fn advanced(&mut self, sim: &Sim) {
         for (history, _) in self.histories.iter_mut().flatten() {
             history.advance(sim, false);
@@ -228,7 +231,11 @@ impl Observer for Watched<'_> {
                 .get_or_insert_default()
                 .push((at, fault.clone()));
         }
-        self.commands.push((tasks, at, action));
+        self.commands.push(RecordedAction {
+            steps: tasks,
+            time: at,
+            action,
+        });
     }
 }
 
@@ -254,7 +261,9 @@ pub fn objects(calls: &[Expr]) -> Vec<Expr> {
     let mut names: Vec<&Rc<str>> = Vec::new();
     for call in calls {
         if let Expr::Call(_, words) = call
-            && let Some(name) = words.first().filter(|name| !names.contains(name))
+            && let Some(name) = words.first()
+            && !names.contains(&name)
+            && Kind::from_word(name).is_none()
         {
             names.push(name);
         }

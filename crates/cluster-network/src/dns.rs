@@ -3,12 +3,12 @@
 //! A Service with a cluster IP has one record; a headless one has a record for every ready endpoint and, for Pods with a
 //! hostname under it, a name of their own. Models CoreDNS' `plugin/kubernetes` and the cluster's `resolv.conf`.
 
-use apiserver::ApiServer;
+use apiserver::Store;
 use k8s_model::network::{EndpointSlice, Service};
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Address of the cluster's name server.
+/// Address of the cluster's name store.
 pub const SERVER: &str = "10.96.0.10";
 /// Suffix of every DNS name of the cluster.
 pub const ZONE: &str = "svc.cluster.local";
@@ -91,12 +91,12 @@ pub struct DnsAnswer {
 }
 
 /// Returns the result of a lookup from a Pod of this namespace: the search domains are tried in turn.
-pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord> {
-    answer(server, namespace, name).records
+pub fn lookup(store: &Store, namespace: &str, name: &str) -> Vec<DnsRecord> {
+    answer(store, namespace, name).records
 }
 
 /// Returns the answer to a lookup, with the canonical names of the addresses.
-pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
+pub fn answer(store: &Store, namespace: &str, name: &str) -> DnsAnswer {
     let name = name.trim_end_matches('.');
     for search in [
         format!(".{namespace}.{ZONE}"),
@@ -113,10 +113,10 @@ pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
         let (Some(namespace), Some(service)) = (labels.next(), labels.next()) else {
             continue;
         };
-        let Some(service) = server.get(&ObjectRef::new(Kind::Service, namespace, service)) else {
+        let Some(service) = store.get(&ObjectRef::new(Kind::Service, namespace, service)) else {
             continue;
         };
-        let all = records(service, server.slices_of(service));
+        let all = records(service, store.slices_of(service));
         // Records of Pods come last, so that they override the Service's name.
         let mut own: BTreeMap<&Str, &str> = BTreeMap::new();
         for record in &all {

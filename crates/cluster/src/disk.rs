@@ -2,7 +2,10 @@
 //!
 //! Containers do not run here; files come from commands that a user runs in them.
 
-use apiserver::ApiServer;
+use super::mounted::container_variables;
+use apiserver::Store;
+use k8s_model::environment;
+use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolumeClaim;
 use k8s_model::{Kind, Object, ObjectRef, Str};
@@ -93,13 +96,13 @@ impl Disks {
     }
 
     /// Removes files on volumes and in Pods that no longer exist.
-    pub fn sweep(&mut self, server: &ApiServer) {
-        let mut there: Vec<String> = server
+    pub fn sweep(&mut self, store: &Store) {
+        let mut there: Vec<String> = store
             .list(Kind::Pod)
             .map(|pod| pod.meta.uid.to_string())
             .collect();
         there.extend(
-            server
+            store
                 .list(Kind::PersistentVolume)
                 .map(|volume| volume.meta.name.to_string()),
         );
@@ -140,9 +143,16 @@ pub enum Projection {
     File { path: String, text: String },
 }
 
+/// Returns the node of a Pod.
+pub fn node_of<'s>(store: &'s Store, pod: &Object) -> Option<&'s Node> {
+    let name = &pod.body::<Pod>().node_name;
+    store.get(&ObjectRef::new(Kind::Node, "", name))?.get()
+}
+
 /// Returns the sources of a volume; empty if it is not a projection of other objects.
-fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
+fn projections(store: &Store, object: &Object, volume: &Value) -> Vec<Projection> {
     let mut found = Vec::new();
+    let node = node_of(store, object);
     let mut read = |source: &Value, secret: &str| {
         for (field, kind, name) in [
             ("configMap", Kind::ConfigMap, "name"),
@@ -167,10 +177,15 @@ fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
             .flatten()
         {
             let path = item["path"].as_str().unwrap_or("").to_owned();
-            found.push(Projection::File {
-                path,
-                text: of_pod(object, item["fieldRef"]["fieldPath"].as_str().unwrap_or("")),
-            });
+            let text = match item["fieldRef"]["fieldPath"].as_str() {
+                Some(field) => environment::field_value(object, field),
+                None => {
+                    let pod = object.body();
+                    environment::resource_value(pod, "", &item["resourceFieldRef"], node)
+                        .unwrap_or_default()
+                }
+            };
+            found.push(Projection::File { path, text });
         }
         if source["serviceAccountToken"].is_object() {
             let path = source["serviceAccountToken"]["path"]
@@ -194,40 +209,25 @@ fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
     found
 }
 
-/// Returns a field of a Pod as a downward API file contains it.
-fn of_pod(object: &Object, field: &str) -> String {
-    let meta = &object.meta;
-    let lines = |map: &k8s_model::Labels| {
-        map.iter()
-            .map(|(key, value)| format!("{key}={:?}\n", value.as_str()))
-            .collect::<String>()
+/// Returns the path below its volume that is mounted, with references to the container's variables expanded.
+fn sub_path(store: &Store, pod: &Object, container: usize, mount: &Value) -> Option<String> {
+    let expression = mount["subPathExpr"]
+        .as_str()
+        .filter(|text| !text.is_empty());
+    let Some(expression) = expression else {
+        return mount["subPath"].as_str().map(str::to_owned);
     };
-    match field {
-        "metadata.name" => meta.name.to_string(),
-        "metadata.namespace" => meta.namespace.to_string(),
-        "metadata.uid" => meta.uid.to_string(),
-        "metadata.labels" => lines(&meta.labels),
-        "metadata.annotations" => lines(&meta.annotations),
-        _ => {
-            let one = |of: &str, map: &k8s_model::Labels| {
-                let key = field
-                    .strip_prefix(of)?
-                    .strip_prefix("['")?
-                    .strip_suffix("']")?;
-                map.get(key).map(ToString::to_string)
-            };
-            one("metadata.labels", &meta.labels)
-                .or_else(|| one("metadata.annotations", &meta.annotations))
-                .unwrap_or_default()
-        }
-    }
+    let variables = container_variables(store, pod, container);
+    Some(environment::expand(expression, |name| {
+        environment::find(&variables, name)
+    }))
 }
 
 /// Resolves a path in a Pod's container through its volume mounts; unmounted paths are on the container's own disk.
-pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> FilePlace {
+pub fn place(store: &Store, object: &Object, container: usize, path: &str) -> FilePlace {
     let pod: &Pod = object.body();
     let raw = &pod.spec.raw;
-    let mounts = raw["containers"][container]["volumeMounts"].as_array();
+    let mounts = pod.spec.raw_container(container)["volumeMounts"].as_array();
     let under = |mount: &Value| {
         let at = mount["mountPath"].as_str()?.trim_end_matches('/');
         let rest = path.strip_prefix(at)?;
@@ -257,9 +257,8 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
         return own();
     };
     let fixed = mount["subPath"].is_string() || mount["subPathExpr"].is_string();
-    let rest = match mount["subPath"].as_str() {
-        Some(sub) if rest.is_empty() => sub.to_string(),
-        Some(sub) => format!("{sub}/{rest}"),
+    let rest = match sub_path(store, object, container, &mount) {
+        Some(sub) => joined(&sub, &rest),
         None => rest,
     };
     let name = mount["name"].as_str().unwrap_or("");
@@ -279,7 +278,7 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
     };
     if let Some(claim) = text("/persistentVolumeClaim/claimName") {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, &claim);
-        let bound = server
+        let bound = store
             .get(&key)
             .and_then(|claim| claim.get::<PersistentVolumeClaim>())
             .map(|claim| claim.spec.volume_name.clone());
@@ -288,7 +287,7 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
             path: rest,
         };
     }
-    let sources = projections(object, volume);
+    let sources = projections(store, object, volume);
     if !sources.is_empty() {
         return FilePlace::Projected {
             sources,
@@ -298,8 +297,8 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
     }
     if let Some(host) = text("/hostPath/path") {
         return FilePlace::Disk {
-            disk: format!("host/{}{host}", pod.node_name),
-            path: rest,
+            disk: format!("host/{}", pod.node_name),
+            path: joined(&host, &rest),
         };
     }
     FilePlace::Disk {

@@ -5,7 +5,9 @@
 //! simulation reads none of the dropped entries (field managers and mounted files are derived from the writes of existing objects), it
 //! continues unchanged.
 
-use super::sim::Sim;
+use crate::Sim;
+use crate::slowed::is_held_up;
+use apiserver::Store;
 use apiserver::journal::{Actor, Entries, Entry, Record};
 use apiserver::why::Why;
 use k8s_model::{Kind, Time};
@@ -39,63 +41,54 @@ pub struct Forgetting {
 }
 
 impl Forgetting {
-    /// Returns true if the compaction is complete.
-    pub fn is_done(&self) -> bool {
-        self.part.end == self.chunks
-    }
-}
-
-impl Sim {
     /// Begins to drop entries older than this instant. None is dropped while watch events are withheld: they may be about any entry.
-    pub fn begin_forgetting(&self) -> Forgetting {
-        let seen = self
-            .informers
-            .iter()
-            .map(controller_runtime::informer::Informer::seen)
-            .min()
-            .unwrap_or(0);
-        let entries = self.server.entries().clone();
-        let chunks = if self.is_held_up() {
+    pub fn begin(sim: &Sim) -> Forgetting {
+        let entries = sim.store().entries().clone();
+        let chunks = if is_held_up(sim) {
             0
         } else {
-            entries.full_chunks(seen)
+            entries.full_chunks(sim.informers.seen())
         };
         Forgetting {
             entries,
             part: 0..0,
             chunks,
-            from: self.now(),
+            from: sim.now(),
         }
     }
 
-    /// Rewrites the next part, which all simulations of the history must adopt ([`Sim::forget`]): the memory that they free is released
-    /// before the next part. Earlier copies of a run keep their entries.
-    pub fn forget_next(&self, forgetting: &mut Forgetting) {
-        let end = (forgetting.part.end + CHUNKS_PER_STEP).min(forgetting.chunks);
-        forgetting.part = forgetting.part.end..end;
-        forgetting
-            .entries
-            .rewrite(forgetting.part.clone(), |entry| {
-                self.is_forgotten(entry).then(|| forgotten(entry.time))
-            });
+    /// Returns true if the compaction is complete.
+    pub fn is_done(&self) -> bool {
+        self.part.end == self.chunks
     }
 
-    /// Adopts the part of the journal rewritten last. This simulation must be the compacted one or a descendant of it.
-    pub fn forget(&mut self, forgetting: &Forgetting) {
-        self.server
+    /// Rewrites the next part, which all simulations of the history must adopt ([`Forgetting::share`]): the memory that they free is
+    /// released before the next part. Earlier copies of a run keep their entries.
+    pub fn rewrite_next(&mut self, store: &Store) {
+        let end = (self.part.end + CHUNKS_PER_STEP).min(self.chunks);
+        self.part = self.part.end..end;
+        self.entries.rewrite(self.part.clone(), |entry| {
+            is_forgotten(store, entry).then(|| forgotten(entry.time))
+        });
+    }
+
+    /// Lets a simulation adopt the part of the journal rewritten last. It must be the compacted one or a descendant of it.
+    pub fn share(&self, sim: &mut Sim) {
+        sim.server
+            .store
             .entries_mut()
-            .share(&forgetting.entries, forgetting.part.clone());
+            .share(&self.entries, self.part.clone());
     }
+}
 
-    fn is_forgotten(&self, entry: &Entry) -> bool {
-        match &entry.record {
-            Record::Command(_) | Record::Fault(_) | Record::Forgotten => false,
-            Record::Refused(_) => entry.actor != Actor::USER,
-            Record::Write { object, .. } => {
-                let stays =
-                    |kept: &std::rc::Rc<k8s_model::Object>| kept.meta.uid == object.meta.uid;
-                SHORT_LIVED.contains(&object.kind) && !self.get(&object.key()).is_some_and(stays)
-            }
+fn is_forgotten(store: &Store, entry: &Entry) -> bool {
+    match &entry.record {
+        Record::Command(_) | Record::Fault(_) | Record::ClientFault(_) | Record::Forgotten => false,
+        Record::Refused(_) => entry.actor != Actor::USER,
+        Record::Write { object, .. } => {
+            let stored = store.get(&object.key());
+            SHORT_LIVED.contains(&object.kind)
+                && stored.is_none_or(|stored| stored.meta.uid != object.meta.uid)
         }
     }
 }

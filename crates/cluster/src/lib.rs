@@ -19,13 +19,21 @@
 //! A task is short, however large the cluster: events that arrive at one instant are delivered in tasks of 64, and the next such task runs
 //! before any other; a controller with many Pods reads their counts (`crates/sim-core/src/tally.rs`), and sorts only those it deletes.
 
+pub mod client_view;
+pub mod controller_manager;
 pub mod disk;
-pub mod event_ttl;
 mod faults;
 pub mod forget;
+pub mod informers;
 pub mod loops;
 pub mod mounted;
+pub mod refusals;
+pub mod settled;
 pub mod sim;
+pub mod slowed;
+pub mod tasks;
 
-pub use faults::InLine;
-pub use sim::Sim;
+pub use client_view::ClientView;
+pub use faults::{ActiveClientFault, ClientFaults, end_process};
+pub use sim::{Advance, Sim};
+pub use slowed::InLine;

@@ -1,5 +1,6 @@
 //! Registry of all components that write: controllers, the scheduler, the kubelets.
 
+use apiserver::{Actor, Component};
 use controller_runtime::descriptor::Descriptor;
 use {controllers, kubelet, scheduler};
 
@@ -11,38 +12,50 @@ pub fn all() -> impl Iterator<Item = &'static Descriptor> {
         .chain([&scheduler::DESCRIPTOR, &kubelet::DESCRIPTOR])
 }
 
-/// Returns the descriptor of a component: `job-controller`, `kubelet node-2`; also by a name under which it records Events.
-pub fn named(name: &str) -> Option<&'static Descriptor> {
-    let is = |name: &str| all().find(|of| of.name == name || of.aliases.contains(&name));
-    is(name).or_else(|| is(name.split(' ').next()?))
+/// Returns the descriptor of a component; `None` for the person and the API server.
+pub fn descriptor(component: Component) -> Option<&'static Descriptor> {
+    all().find(|of| of.component == component)
+}
+
+/// Parses an actor as displayed: `job-controller`, `kubelet node-2`; also by a name under which it records Events. The inverse of
+/// `Display`, for lessons and for the attributes of a drawn loop.
+pub fn named(text: &str) -> Option<Actor> {
+    let is = |of: &&Descriptor| {
+        of.component.name() == text || of.aliases.iter().any(|alias| alias.name == text)
+    };
+    let kubelet = || {
+        let node = text.strip_prefix(Component::Kubelet.name())?;
+        Some(Actor::kubelet(&node.strip_prefix(' ')?.into()))
+    };
+    all()
+        .find(is)
+        .map(|of| Actor::component(of.component))
+        .or_else(kubelet)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use controller_runtime::descriptor::CodeValue;
     use std::collections::BTreeSet;
 
     #[test]
     fn a_component_is_found_by_each_of_its_names() {
-        let names: Vec<&str> = all()
-            .flat_map(|of| std::iter::once(of.name).chain(of.aliases.iter().copied()))
+        let all: Vec<(Component, &str)> = all()
+            .flat_map(|of| {
+                let aliases = of.aliases.iter().map(|alias| alias.name);
+                std::iter::once(of.component.name())
+                    .chain(aliases)
+                    .map(|name| (of.component, name))
+            })
             .collect();
-        assert_eq!(
-            names.iter().collect::<BTreeSet<_>>().len(),
-            names.len(),
-            "each name once"
-        );
-        for name in names {
-            assert!(
-                named(name).is_some_and(|of| of.name == name || of.aliases.contains(&name)),
-                "{name}"
-            );
+        let names: BTreeSet<&str> = all.iter().map(|(_, name)| *name).collect();
+        assert_eq!(names.len(), all.len(), "each name once");
+        for (component, name) in all {
+            assert_eq!(named(name), Some(Actor::component(component)), "{name}");
         }
-        assert_eq!(named("kubelet node-2").map(|of| of.icon), Some("i-kubelet"));
-        assert_eq!(
-            named("node-controller").map(|of| of.name),
-            Some("node-lifecycle-controller")
-        );
+        let kubelet = Actor::kubelet(&"node-2".into());
+        assert_eq!(named(&kubelet.to_string()), Some(kubelet));
         assert!(named("user").is_none());
     }
 
@@ -51,7 +64,7 @@ mod tests {
         assert!(all().all(|of| {
             of.code
                 .iter()
-                .any(|(_, lights, value)| !lights.is_empty() && *value == "act")
+                .any(|line| line.tag.is_some() && line.value == Some(CodeValue::Request))
         }));
     }
 }

@@ -5,11 +5,13 @@
 //! writes. Models `pkg/kubelet/kubelet.go` (`syncPod`, `podWorkers` with `resyncInterval` and `workerResyncIntervalJitterFactor`) and the
 //! watching manager of `pkg/kubelet/util/manager`.
 
-use apiserver::ApiServer;
+use super::disk::node_of;
+use apiserver::Store;
 use apiserver::journal::{Op, Record};
+use k8s_model::environment::{self, Environment, EnvironmentSources};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
-use k8s_model::{Object, ObjectRef, Time, Timestamp};
+use k8s_model::{Kind, Object, ObjectRef, Time, Timestamp};
 use std::rc::Rc;
 
 /// Resync interval of a Pod, which has up to half of it added as jitter.
@@ -17,20 +19,20 @@ const SYNC_US: u64 = 60 * SECOND;
 
 /// Returns the version of an object at a container's start.
 pub fn at_start(
-    server: &ApiServer,
+    store: &Store,
     pod: &Object,
     container: usize,
     key: &ObjectRef,
 ) -> Option<Rc<Object>> {
-    version(server, key, started(server, pod, container))
+    version(store, key, started(store, pod, container))
 }
 
 /// Returns the version that the kubelet wrote to a volume at its last sync of the Pod. A deleted source keeps its last version.
-pub fn at_sync(server: &ApiServer, pod: &Object, key: &ObjectRef) -> Option<Rc<Object>> {
-    let sync = last_sync(server, pod);
-    version(server, key, sync).or_else(|| {
-        let entries = server.journal();
-        let (from, to) = (after(server, begin(server, pod)), after(server, sync));
+pub fn at_sync(store: &Store, pod: &Object, key: &ObjectRef) -> Option<Rc<Object>> {
+    let sync = last_sync(store, pod);
+    version(store, key, sync).or_else(|| {
+        let entries = store.journal();
+        let (from, to) = (after(store, begin(store, pod)), after(store, sync));
         let writes = (from..to).rev().filter_map(|at| entries[at].write());
         writes
             .filter(|(op, object)| *op == Op::Deleted && is(object, key))
@@ -39,17 +41,48 @@ pub fn at_sync(server: &ApiServer, pod: &Object, key: &ObjectRef) -> Option<Rc<O
     })
 }
 
-/// Returns the end of the second of a timestamp, so that all events within the second are included.
-fn end_of(server: &ApiServer, time: Option<Timestamp>) -> Time {
-    match time {
-        Some(time) => {
-            Time(time.since(server.wall_at(Time(0))) * 1_000 + SECOND - 1).min(server.now)
+/// Returns the variables of a container: those that it declares, in the order of the spec, and those of the Services.
+pub fn container_variables(store: &Store, pod: &Object, container: usize) -> Environment {
+    // Labels and annotations are those of the start; the addresses were known only then.
+    let mut first = pod.clone();
+    if let Some(started) = at_start(store, pod, container, &pod.key()) {
+        first.meta = started.meta.clone();
+    }
+    let there: Vec<Rc<Object>> = store
+        .list(Kind::Service)
+        .filter_map(|now| at_start(store, pod, container, &now.key()))
+        .collect();
+    let services = environment::service_variables(pod, there.iter().map(|service| &**service));
+    let mut all = environment::variables(
+        pod.body::<Pod>().spec.raw_container(container),
+        EnvironmentSources {
+            pod: &first,
+            node: node_of(store, pod),
+            services: &services,
+            data: &|kind, name| {
+                let key = ObjectRef::new(kind, &pod.meta.namespace, name);
+                let object = at_start(store, pod, container, &key);
+                object.map_or_else(Vec::new, |object| environment::data(&object))
+            },
+        },
+    );
+    for (name, value) in services {
+        if environment::find(&all, &name).is_none() {
+            all.push((name, value));
         }
-        None => server.now,
+    }
+    all
+}
+
+/// Returns the end of the second of a timestamp, so that all events within the second are included.
+fn end_of(store: &Store, time: Option<Timestamp>) -> Time {
+    match time {
+        Some(time) => Time(time.since(store.wall_at(Time(0))) * 1_000 + SECOND - 1).min(store.now),
+        None => store.now,
     }
 }
 
-fn started(server: &ApiServer, pod: &Object, container: usize) -> Time {
+fn started(store: &Store, pod: &Object, container: usize) -> Time {
     let body: &Pod = pod.body();
     let name = body
         .spec
@@ -66,7 +99,7 @@ fn started(server: &ApiServer, pod: &Object, container: usize) -> Time {
         .and_then(|state| state.running.as_ref())
         .and_then(|running| running.started_at);
     end_of(
-        server,
+        store,
         running.or_else(|| {
             state
                 .and_then(|state| state.terminated.as_ref())
@@ -76,19 +109,19 @@ fn started(server: &ApiServer, pod: &Object, container: usize) -> Time {
 }
 
 /// Returns the time of the kubelet's first sync of the Pod.
-fn begin(server: &ApiServer, pod: &Object) -> Time {
-    end_of(server, pod.body::<Pod>().status.start_time)
+fn begin(store: &Store, pod: &Object) -> Time {
+    end_of(store, pod.body::<Pod>().status.start_time)
 }
 
 /// Returns the time of the last sync of a Pod: by its own timer, or because the Pod or one of its containers has changed.
-fn last_sync(server: &ApiServer, pod: &Object) -> Time {
-    let begin = begin(server, pod);
+fn last_sync(store: &Store, pod: &Object) -> Time {
+    let begin = begin(store, pod);
     // Real kubelets draw a new interval each time.
     let interval = SYNC_US + (pod.meta.uid.0 % u128::from(SYNC_US / 2)) as u64;
-    let by_timer = begin.after((server.now.0 - begin.0) / interval * interval);
-    let entries = server.journal();
-    let from = after(server, by_timer);
-    if !is_newer(server, pod, from) {
+    let by_timer = begin.after((store.now.0 - begin.0) / interval * interval);
+    let entries = store.journal();
+    let from = after(store, by_timer);
+    if !is_newer(store, pod, from) {
         return by_timer;
     }
     let changed = (from..entries.len()).rev().find(|at| {
@@ -100,13 +133,13 @@ fn last_sync(server: &ApiServer, pod: &Object) -> Time {
 }
 
 /// Returns the position of the first journal entry after an instant.
-fn after(server: &ApiServer, time: Time) -> usize {
-    server.journal().partition_point(|entry| entry.time <= time)
+fn after(store: &Store, time: Time) -> usize {
+    store.journal().partition_point(|entry| entry.time <= time)
 }
 
 /// Returns true if an object has been written at or after a position of the journal.
-fn is_newer(server: &ApiServer, object: &Object, from: usize) -> bool {
-    let entries = server.journal();
+fn is_newer(store: &Store, object: &Object, from: usize) -> bool {
+    let entries = store.journal();
     let next = (from..entries.len()).find_map(|at| entries[at].write());
     next.is_some_and(|(_, next)| object.meta.resource_version >= next.meta.resource_version)
 }
@@ -118,14 +151,14 @@ fn is(object: &Object, key: &ObjectRef) -> bool {
 }
 
 /// Returns the version of an object at an instant.
-fn version(server: &ApiServer, key: &ObjectRef, time: Time) -> Option<Rc<Object>> {
-    let from = after(server, time);
-    let now = server.get(key);
-    if now.is_some_and(|now| !is_newer(server, now, from)) {
+fn version(store: &Store, key: &ObjectRef, time: Time) -> Option<Rc<Object>> {
+    let from = after(store, time);
+    let now = store.get(key);
+    if now.is_some_and(|now| !is_newer(store, now, from)) {
         return now.cloned();
     }
     // The first write after the instant has the version before it.
-    let entries = server.journal();
+    let entries = store.journal();
     let first = (from..entries.len()).find_map(|at| match &entries[at].record {
         Record::Write { op, object, before } if is(object, key) => Some((*op, object, before)),
         _ => None,

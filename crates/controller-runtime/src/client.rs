@@ -4,14 +4,18 @@ use super::cluster::{ClusterConfig, Timing};
 use super::events::EventRecorder;
 use super::heartbeats::Heartbeats;
 use super::informer::Cache;
+use super::key_state::KeyState;
 use super::limit::Limit;
 use apiserver::journal::Actor;
 use apiserver::why::Why;
-use apiserver::{ApiError, ApiServer, Delete, Origin, StatusReason};
+use apiserver::{
+    ApiError, ApiServer, Component, ControllerId, Definitions, DeleteOptions, Origin, StatusReason,
+    Store,
+};
 use fault::Load;
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp};
-use std::collections::BTreeMap;
+use k8s_model::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp, Uid};
+use serde_json::Value;
 use std::rc::Rc;
 
 /// Input of a reconcile pass.
@@ -65,8 +69,7 @@ pub enum Action {
 
 /// Output of a reconcile pass: the client of a controller.
 pub struct LoopClient<'a> {
-    /// API server.
-    pub server: &'a mut ApiServer,
+    server: &'a mut ApiServer,
     /// Events already recorded, for counting repeats.
     pub recorder: &'a mut EventRecorder,
     /// Actor, and the entry that woke it.
@@ -76,15 +79,12 @@ pub struct LoopClient<'a> {
     /// Number of sequential round trips: the writes of a batch count as one.
     pub round_trips: u32,
     /// State of this key kept between passes; empty for most controllers.
-    pub memory: &'a mut Memory,
+    pub state: &'a mut KeyState,
     /// Rate limit of the client, if any.
     pub limit: Option<(&'a mut Limit, &'a ObjectRef)>,
     /// True if the limit was reached, so that nothing more is written in this pass.
     pub waits: bool,
 }
-
-/// Timestamps and numbers that a controller keeps for one key.
-pub type Memory = BTreeMap<Str, i64>;
 
 /// Function that writes an object.
 type Write = fn(&mut ApiServer, &Origin, Object, Why) -> Result<Rc<Object>, ApiError>;
@@ -99,27 +99,49 @@ fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
     }
 }
 
-impl LoopClient<'_> {
+impl<'a> LoopClient<'a> {
+    /// Creates a client without a rate limit.
+    pub fn new(
+        server: &'a mut ApiServer,
+        recorder: &'a mut EventRecorder,
+        origin: Origin,
+        state: &'a mut KeyState,
+    ) -> LoopClient<'a> {
+        LoopClient {
+            server,
+            recorder,
+            origin,
+            writes: 0,
+            round_trips: 0,
+            state,
+            limit: None,
+            waits: false,
+        }
+    }
+
+    /// Returns the objects as the API server has them, for reads that do not come from a cache.
+    pub fn store(&self) -> &Store {
+        &self.server.store
+    }
+
+    /// Returns the custom kinds.
+    pub fn definitions(&self) -> &Definitions {
+        self.server.definitions()
+    }
+
+    /// Draws a random uid.
+    pub fn random_uid(&mut self) -> Uid {
+        self.server.store.rng.uid()
+    }
+
     /// Creates an object.
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
-        self.may_write()?;
-        let before = self.server.version();
-        let result = self.server.create(&self.origin, object, why);
-        self.count(before);
-        result
+        self.send(|server, origin| server.create(origin, object, why))
     }
 
     /// Creates an object from its JSON, with defaults and validation.
-    pub fn create_value(
-        &mut self,
-        value: serde_json::Value,
-        why: Why,
-    ) -> Result<Rc<Object>, ApiError> {
-        self.may_write()?;
-        let before = self.server.version();
-        let result = self.server.create_value(&self.origin, value, why);
-        self.count(before);
-        result
+    pub fn create_value(&mut self, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        self.send(|server, origin| server.create_value(origin, value, why))
     }
 
     /// Replaces spec and metadata of the object that was read, as edited by `change`.
@@ -148,7 +170,7 @@ impl LoopClient<'_> {
     }
 
     /// Replaces the status of an object stored as JSON, if it differs.
-    pub fn observe(&mut self, object: &Object, status: serde_json::Value) -> Result<(), ApiError> {
+    pub fn observe(&mut self, object: &Object, status: Value) -> Result<(), ApiError> {
         let Body::Other(body) = &object.body else {
             return Ok(());
         };
@@ -163,37 +185,66 @@ impl LoopClient<'_> {
         self.update_status(object, Why::Observed, put).map(drop)
     }
 
-    /// Edits the stored object whatever its version, as a patch does.
+    /// Edits spec and metadata of the stored object whatever its version, as a patch does.
     pub fn patch(
         &mut self,
         key: &ObjectRef,
         why: Why,
         change: impl FnOnce(&mut Object),
     ) -> Result<Rc<Object>, ApiError> {
-        let Some(current) = self.server.get(key) else {
-            return Err(ApiError::not_found(key.kind, &key.name));
-        };
-        let current = (**current).clone();
-        self.write(current, why, ApiServer::update_all, &mut once(change))
+        let current = self.current(key)?;
+        self.write(current, why, ApiServer::update_latest, &mut once(change))
     }
 
-    /// Binds a Pod to its node, if it is the Pod that was read and is unbound.
-    pub fn bind(
+    /// Edits the status of the stored object whatever its version, as a patch of its status subresource does.
+    pub fn patch_status(
         &mut self,
-        pod: &Object,
+        key: &ObjectRef,
         why: Why,
         change: impl FnOnce(&mut Object),
     ) -> Result<Rc<Object>, ApiError> {
-        let key = pod.key();
-        if let Some(error) = self
-            .server
-            .get(&key)
-            .and_then(|stored| ApiError::not_bound(stored, pod))
-        {
-            self.server.refuse(&self.origin, key, &error, why);
-            return Err(error);
-        }
-        self.patch(&key, why, change)
+        let current = self.current(key)?;
+        self.write(
+            current,
+            why,
+            ApiServer::update_latest_status,
+            &mut once(change),
+        )
+    }
+
+    fn current(&self, key: &ObjectRef) -> Result<Object, ApiError> {
+        let current = self.server.store.get(key);
+        current
+            .map(|object| (**object).clone())
+            .ok_or_else(|| ApiError::not_found(key.kind, &key.name))
+    }
+
+    /// Binds a Pod to a node, if it is the Pod that was read and is unbound.
+    pub fn bind(&mut self, pod: &Object, node: &str, why: Why) -> Result<Rc<Object>, ApiError> {
+        let uid = pod.meta.uid.to_string();
+        self.send(|server, origin| server.bind(origin, &pod.key(), &uid, node, why))
+    }
+
+    /// Replaces the finalizers of the spec of a namespace; without any its deletion ends.
+    pub fn finalize(
+        &mut self,
+        namespace: &ObjectRef,
+        finalizers: &[Value],
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        self.send(|server, origin| server.finalize(origin, namespace, finalizers, why))
+    }
+
+    /// Sends a request, if the client may.
+    fn send(
+        &mut self,
+        request: impl FnOnce(&mut ApiServer, &Origin) -> Result<Rc<Object>, ApiError>,
+    ) -> Result<Rc<Object>, ApiError> {
+        self.may_write()?;
+        let before = self.server.store.version();
+        let result = request(self.server, &self.origin);
+        self.count(before);
+        result
     }
 
     /// Makes a write; type-erased, since an instance per closure would make the page larger.
@@ -204,12 +255,8 @@ impl LoopClient<'_> {
         how: Write,
         change: &mut dyn FnMut(&mut Object),
     ) -> Result<Rc<Object>, ApiError> {
-        self.may_write()?;
-        let before = self.server.version();
         change(&mut new);
-        let result = how(self.server, &self.origin, new, why);
-        self.count(before);
-        result
+        self.send(|server, origin| how(server, origin, new, why))
     }
 
     /// Sets the number of replicas through the scale subresource.
@@ -219,27 +266,17 @@ impl LoopClient<'_> {
         replicas: i32,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        self.may_write()?;
-        let before = self.server.version();
-        let result = self
-            .server
-            .scale(&self.origin, key, i64::from(replicas), why);
-        self.count(before);
-        result
+        self.send(|server, origin| server.scale(origin, key, i64::from(replicas), why))
     }
 
     /// Deletes an object.
     pub fn delete(
         &mut self,
         key: &ObjectRef,
-        how: Delete,
+        how: DeleteOptions,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        self.may_write()?;
-        let before = self.server.version();
-        let result = self.server.delete(&self.origin, key, how, why);
-        self.count(before);
-        result
+        self.send(|server, origin| server.delete(origin, key, how, why))
     }
 
     /// Returns `Ok` if the client may send one more request.
@@ -252,7 +289,7 @@ impl LoopClient<'_> {
     }
 
     fn take_turn(&mut self) -> Result<(), ApiError> {
-        let now = self.server.now;
+        let now = self.server.store.now;
         self.waits = self.waits
             || self
                 .limit
@@ -280,16 +317,17 @@ impl LoopClient<'_> {
         self.event_at(about, &Str::default(), kind, reason, message);
     }
 
-    /// Records an Event under a name other than the controller's own: some controllers have two.
+    /// Records an Event under an identity other than the controller's own: some controllers have two.
     pub fn event_as(
         &mut self,
-        name: &'static str,
+        source: &'static ControllerId,
         about: &Object,
         kind: &'static str,
         reason: &'static str,
         message: impl Into<Str>,
     ) {
-        let own = std::mem::replace(&mut self.origin.actor, Actor::component(name));
+        let source = Actor::component(Component::Controller(source));
+        let own = std::mem::replace(&mut self.origin.actor, source);
         self.event(about, kind, reason, message);
         self.origin.actor = own;
     }
@@ -325,7 +363,7 @@ impl LoopClient<'_> {
     }
 
     fn count(&mut self, before: u64) {
-        let wrote = u32::from(self.server.version() > before);
+        let wrote = u32::from(self.server.store.version() > before);
         self.writes += wrote;
         self.round_trips += wrote;
     }

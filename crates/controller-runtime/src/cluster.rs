@@ -1,5 +1,6 @@
 //! Initial configuration and objects of a simulated cluster.
 
+use super::limit::ClientLimit;
 use apiserver::bootstrap;
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Duration, Timestamp};
@@ -51,7 +52,7 @@ pub struct ClusterConfig {
     /// Interval of node checks: `--node-monitor-period`.
     pub node_monitor_period: Duration,
     /// Requests per second and burst of each controller's client: `--kube-api-qps`, `--kube-api-burst`. `None` for no limit.
-    pub client_limit: Option<(f64, u32)>,
+    pub client_limit: Option<ClientLimit>,
     /// Number of terminated Pods kept: `--terminated-pod-gc-threshold`.
     pub ended_pods_kept: usize,
     /// Seconds that Pods stay on a node that is not ready, unless their tolerations differ.
@@ -128,9 +129,9 @@ const API_ENDPOINTS: &str = r#"{"apiVersion":"v1","kind":"Endpoints","metadata":
 const API_SLICE: &str = r#"{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d02","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":"IPv4","endpoints":[{"addresses":["192.168.49.2"],"conditions":{"ready":true}}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}"#;
 const STANDARD: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"Immediate","allowVolumeExpansion":false}"#;
 const WAITS: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard-wait"},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"WaitForFirstConsumer","allowVolumeExpansion":false}"#;
-const CLUSTER_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-cluster-critical"},"value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}"#;
-const NODE_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"value":2000001000,"preemptionPolicy":"PreemptLowerPriority"}"#;
-const NODE: &str = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"$name","annotations":{"node.alpha.kubernetes.io/ttl":"0"},"labels":{"beta.kubernetes.io/arch":"amd64","beta.kubernetes.io/os":"linux","kubernetes.io/arch":"amd64","kubernetes.io/hostname":"$name","kubernetes.io/os":"linux"}},"spec":{"podCIDR":"10.244.$cidr.0/24","podCIDRs":["10.244.$cidr.0/24"]},"status":{"addresses":[{"type":"InternalIP","address":"192.168.49.$ip"},{"type":"Hostname","address":"$name"}],"allocatable":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"capacity":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"conditions":[$conditions],"nodeInfo":{"architecture":"amd64","bootID":"","containerRuntimeVersion":"containerd://2.2.0","kernelVersion":"6.1.0","kubeProxyVersion":"","kubeletVersion":"v1.36.2","machineID":"","operatingSystem":"linux","osImage":"Debian GNU/Linux 12 (bookworm)","systemUUID":""}}}"#;
+const CLUSTER_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-cluster-critical"},"description":"Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.","value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}"#;
+const NODE_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"description":"Used for system critical pods that must not be moved from their current node.","value":2000001000,"preemptionPolicy":"PreemptLowerPriority"}"#;
+const NODE: &str = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"$name","annotations":{"node.alpha.kubernetes.io/ttl":"0"},"labels":{"beta.kubernetes.io/arch":"amd64","beta.kubernetes.io/os":"linux","kubernetes.io/arch":"amd64","kubernetes.io/hostname":"$name","kubernetes.io/os":"linux"}},"spec":{"podCIDR":"$cidr","podCIDRs":["$cidr"]},"status":{"addresses":[{"type":"InternalIP","address":"$ip"},{"type":"Hostname","address":"$name"}],"allocatable":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"capacity":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"conditions":[$conditions],"nodeInfo":{"architecture":"amd64","bootID":"","containerRuntimeVersion":"containerd://2.2.0","kernelVersion":"6.1.0","kubeProxyVersion":"","kubeletVersion":"v1.36.2","machineID":"","operatingSystem":"linux","osImage":"Debian GNU/Linux 12 (bookworm)","systemUUID":""}}}"#;
 const CONDITION: &str = r#"{"type":"$type","status":"$status","reason":"$reason","message":"$message","lastHeartbeatTime":"$at","lastTransitionTime":"$at"}"#;
 
 /// Fills the placeholders of a template.
@@ -178,6 +179,26 @@ pub const HEALTHY: [(&str, &str, &str, &str); 4] = [
     ),
 ];
 
+/// Maximum number of nodes with Pod networks of their own.
+pub const MAX_NODES: usize = 240 * 256 - 1;
+
+/// Returns the Pod network of the `n`-th node, from 1 to [`MAX_NODES`]: a /24 of 10.244.0.0/16, kubeadm's usual range, and beyond
+/// 255 nodes of the rest of 10.0.0.0/8 except 10.96.0.0/12, the addresses of Services.
+fn pod_cidr(n: usize) -> String {
+    let second = match n / 256 % 240 {
+        block @ 0..12 => 244 + block,
+        block @ 12..144 => block + 100,
+        block => block - 144,
+    };
+    format!("10.{second}.{}.0/24", n % 256)
+}
+
+/// Returns the InternalIP of the `n`-th node, from 1 to [`MAX_NODES`], in 192.168.0.0/16.
+fn internal_ip(n: usize) -> String {
+    let host = 49 * 256 + 10 + n;
+    format!("192.168.{}.{}", host / 256 % 256, host % 256)
+}
+
 /// Builds the `n`-th Node, as registered by its kubelet.
 pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
     let at = at.rfc3339();
@@ -194,15 +215,14 @@ pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
         )
     };
     let conditions = HEALTHY.map(condition).join(",");
-    let (ip, n) = ((10 + n).to_string(), n.to_string());
     // A scenario may give a node any name.
     let name = Value::from(config.name.as_str()).to_string();
     let mut node = made(
         NODE,
         &[
             ("$conditions", &conditions),
-            ("$cidr", &n),
-            ("$ip", &ip),
+            ("$cidr", &pod_cidr(n)),
+            ("$ip", &internal_ip(n)),
             ("\"$name\"", &name),
         ],
     );
@@ -217,6 +237,29 @@ pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_node_has_valid_addresses_of_its_own() {
+        use std::collections::BTreeSet;
+        use std::net::Ipv4Addr;
+        assert_eq!(
+            (internal_ip(1), pod_cidr(1)),
+            ("192.168.49.11".into(), "10.244.1.0/24".into())
+        );
+        assert_eq!(
+            (pod_cidr(256), pod_cidr(12 * 256)),
+            ("10.245.0.0/24".into(), "10.112.0.0/24".into())
+        );
+        let (mut addresses, mut networks) = (BTreeSet::new(), BTreeSet::new());
+        for n in 1..=MAX_NODES {
+            let address: Ipv4Addr = internal_ip(n).parse().unwrap();
+            assert!(addresses.insert(address), "{n}: {address}");
+            let cidr = pod_cidr(n);
+            let network: Ipv4Addr = cidr.strip_suffix("/24").unwrap().parse().unwrap();
+            assert!(!(96..112).contains(&network.octets()[1]), "{n}: {network}");
+            assert!(networks.insert(network), "{n}: {network}");
+        }
+    }
 
     #[test]
     fn every_object_is_read_whatever_a_node_is_called() {

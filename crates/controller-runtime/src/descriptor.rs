@@ -1,16 +1,133 @@
 //! UI presentation of a component: data beside its code, so that adding a controller touches only its own file and the registry.
 
-/// Line of pseudo-code: the text, its highlight tag, and the value shown beside it, which is the name of a row of the controller's input,
-/// `act` for its write, or empty.
-pub type CodeLine = (&'static str, &'static str, &'static str);
+use super::fact::FactId;
+use apiserver::{Component, ControllerId};
+
+/// Line of pseudo-code.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeLine {
+    /// Text, indented.
+    pub text: &'static str,
+    /// Part in the flow of control.
+    pub flow: CodeFlow,
+    /// Tag by which a reason of a write finds the line that it executed.
+    pub tag: Option<CodeTag>,
+    /// Value shown beside it.
+    pub value: Option<CodeValue>,
+}
+
+/// Part of a line in the flow of control.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeFlow {
+    /// The next line follows.
+    Next,
+    /// The next round follows: `continue`.
+    Continue,
+    /// End of a block, which is reached in every round.
+    End,
+}
+
+/// Decision of a loop, as a line of its pseudo-code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum CodeTag {
+    Create,
+    CreateClaim,
+    CreateReplicaSet,
+    Delete,
+    Update,
+    ScaleUp,
+    ScaleDown,
+    Bind,
+    Unschedulable,
+    Start,
+    Stop,
+    Status,
+    SmallestFit,
+    BindVolume,
+    CheckVolume,
+    Provision,
+    RemoveFinalizer,
+    /// Any other write.
+    Write,
+}
+
+/// Value shown beside a line of pseudo-code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeValue {
+    /// Request that the line has made.
+    Request,
+    /// First fact of the pass.
+    First,
+    /// Last fact of the pass.
+    Last,
+    /// Fact of the pass.
+    Fact(FactId),
+    /// Pods that a rollout may add.
+    Room,
+    /// Pods that a rollout may remove.
+    Spare,
+}
+
+impl CodeLine {
+    /// Creates a line without a value.
+    pub const fn step(text: &'static str) -> CodeLine {
+        CodeLine {
+            text,
+            flow: CodeFlow::Next,
+            tag: None,
+            value: None,
+        }
+    }
+
+    /// Creates the `continue` of a branch.
+    pub const fn leaves(text: &'static str) -> CodeLine {
+        CodeLine {
+            flow: CodeFlow::Continue,
+            ..CodeLine::step(text)
+        }
+    }
+
+    /// Creates the end of a block.
+    pub const fn end(text: &'static str) -> CodeLine {
+        CodeLine {
+            flow: CodeFlow::End,
+            ..CodeLine::step(text)
+        }
+    }
+
+    /// Creates a line that reads or computes a value.
+    pub const fn reads(text: &'static str, value: CodeValue) -> CodeLine {
+        CodeLine {
+            value: Some(value),
+            ..CodeLine::step(text)
+        }
+    }
+
+    /// Creates a line that acts on something else than the API server.
+    pub const fn acts(text: &'static str, tag: CodeTag) -> CodeLine {
+        CodeLine {
+            tag: Some(tag),
+            ..CodeLine::step(text)
+        }
+    }
+
+    /// Creates a line that makes a request.
+    pub const fn writes(text: &'static str, tag: CodeTag) -> CodeLine {
+        CodeLine {
+            value: Some(CodeValue::Request),
+            ..CodeLine::acts(text, tag)
+        }
+    }
+}
 
 /// Component that writes: a controller, the scheduler, the kubelets.
 #[derive(Debug)]
 pub struct Descriptor {
-    /// User name under which it writes.
-    pub name: &'static str,
-    /// Other names under which it records Events.
-    pub aliases: &'static [&'static str],
+    /// Identity under which it writes.
+    pub component: Component,
+    /// Other identities under which it records Events.
+    pub aliases: &'static [&'static ControllerId],
     /// Short name.
     pub title: &'static str,
     /// Icon in `static/icons.svg`.
@@ -25,13 +142,13 @@ pub struct Descriptor {
 
 /// Pseudo-code of a controller without its own.
 pub const GENERIC: &[CodeLine] = &[
-    ("for {", "", ""),
-    ("    actual  := observe the cluster", "", "first"),
-    ("    desired := read the object", "", ""),
-    ("    if actual == desired {", "", ""),
-    ("        do nothing", "", ""),
-    ("    } else {", "", ""),
-    ("        act", "write", "act"),
-    ("    }", "", ""),
-    ("}", "", ""),
+    CodeLine::step("for {"),
+    CodeLine::reads("    actual  := observe the cluster", CodeValue::First),
+    CodeLine::step("    desired := read the object"),
+    CodeLine::step("    if actual == desired {"),
+    CodeLine::step("        do nothing"),
+    CodeLine::step("    } else {"),
+    CodeLine::writes("        act", CodeTag::Write),
+    CodeLine::end("    }"),
+    CodeLine::end("}"),
 ];

@@ -4,10 +4,10 @@
 //!
 //! Models `client-go/tools/events/event_broadcaster.go`.
 
-use super::events::{EventRecorder, SCHEDULER, new_event};
+use super::events::{EventRecorder, new_event};
 use apiserver::journal::Actor;
 use apiserver::why::Why;
-use apiserver::{ApiServer, Origin};
+use apiserver::{ApiServer, Component, Origin};
 use k8s_model::event::{EventSeries, MicroTime};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Object, ObjectMeta, Str, Time, Uid};
@@ -59,19 +59,22 @@ impl EventRecorder {
             about.meta.uid,
             hash(what.0, what.1) ^ about.meta.resource_version,
         );
-        let said = self.series.get_mut(&uid).map(Rc::make_mut);
-        if let Some(series) =
-            said.and_then(|said| said.series.iter_mut().find(|series| series.what == same))
-        {
-            (series.last, series.count) = (server.now, series.count + 1);
+        let recorded = self.series.get_mut(&uid).map(Rc::make_mut);
+        if let Some(series) = recorded.and_then(|recorded| {
+            recorded
+                .series
+                .iter_mut()
+                .find(|series| series.what == same)
+        }) {
+            (series.last, series.count) = (server.store.now, series.count + 1);
             if series.written == 1 {
                 series.write(server, origin, "count");
             }
             return;
         }
         let event = new_event(server, origin, about, &Str::default(), what, message, stamp);
-        if let Ok(event) = server.create(origin, event, Why::Said { reason: what.1 }) {
-            self.said_about(uid).events.push((same, stamp));
+        if let Ok(event) = server.create(origin, event, Why::Event { reason: what.1 }) {
+            self.events_of(uid).events.push((same, stamp));
             // Only warnings are repeated for the same version: a Pod is assigned, or preempted, once.
             if what.0 == "Warning" {
                 let all =
@@ -80,7 +83,7 @@ impl EventRecorder {
                 all.push(Series {
                     what: same,
                     event,
-                    last: server.now,
+                    last: server.store.now,
                     count: 1,
                     written: 1,
                 });
@@ -97,7 +100,7 @@ impl EventRecorder {
 
     /// Writes the final count of silent series, and periodically that of all. Returns false if more are left for the next task.
     pub fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
-        let (now, actor) = (server.now, Actor::component(SCHEDULER));
+        let (now, actor) = (server.store.now, Actor::component(Component::Scheduler));
         let origin = Origin {
             actor,
             cause: None,
@@ -115,17 +118,17 @@ impl EventRecorder {
         self.check.next = if due.len() > BATCH { due.pop() } else { None };
         self.check.planned = self.check.next.is_some();
         for uid in due {
-            let Some(said) = self.series.get_mut(&uid).map(Rc::make_mut) else {
+            let Some(recorded) = self.series.get_mut(&uid).map(Rc::make_mut) else {
                 continue;
             };
-            said.series.retain_mut(|series| {
+            recorded.series.retain_mut(|series| {
                 let silent = series.last.after(FINISH_US) < now;
                 if series.count > series.written && (silent || refreshes) {
                     series.write(server, &origin, LATE_COUNT);
                 }
                 !silent
             });
-            if said.series.is_empty() {
+            if recorded.series.is_empty() {
                 self.series.remove(&uid);
             }
         }
@@ -137,10 +140,13 @@ impl Series {
     /// Writes the count so far; an Event that is gone in the meantime is created again.
     fn write(&mut self, server: &mut ApiServer, origin: &Origin, reason: &'static str) {
         self.written = self.count;
-        let stored = server.get(&self.event.key()).cloned();
+        let stored = server.store.get(&self.event.key()).cloned();
         let mut new = Object::clone(stored.as_ref().unwrap_or(&self.event));
         if let Body::Event(event) = &mut new.body {
-            let last = MicroTime(server.wall_at(self.last), (self.last.0 % 1_000_000) as u32);
+            let last = MicroTime(
+                server.store.wall_at(self.last),
+                (self.last.0 % 1_000_000) as u32,
+            );
             event.series = Some(Box::new(EventSeries {
                 count: self.count,
                 last_observed_time: last,
@@ -149,7 +155,7 @@ impl Series {
         // The write is refused if the namespace is terminating.
         let _ = match stored {
             Some(_) => server
-                .update_all(origin, new, Why::Said { reason })
+                .update_latest(origin, new, Why::Event { reason })
                 .map(|_| ()),
             None => {
                 let ObjectMeta {
@@ -160,7 +166,9 @@ impl Series {
                     namespace,
                     ..Default::default()
                 };
-                server.create(origin, new, Why::Said { reason }).map(|_| ())
+                server
+                    .create(origin, new, Why::Event { reason })
+                    .map(|_| ())
             }
         };
     }

@@ -5,8 +5,9 @@
 //! The scheduler uses the newer API for its Events (`event_series.rs`).
 
 use super::event_series::{Check, Series};
+use super::event_ttl::EventLeases;
 use apiserver::why::Why;
-use apiserver::{ApiServer, Origin};
+use apiserver::{ApiServer, Component, Origin, Store};
 use k8s_model::event::{Event, EventSource, InvolvedObject, MicroTime};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, InternedStr, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
@@ -15,8 +16,6 @@ use sim_core::tree::Tree;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Component whose Events go through the newer API.
-pub const SCHEDULER: &str = "default-scheduler";
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
@@ -24,8 +23,8 @@ const SPAM_REFILL_US: u64 = 300 * SECOND;
 
 /// Events recorded about an object. Texts are stored as hashes.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
-    heard: Vec<Heard>,
+pub struct ObjectEvents {
+    aggregates: Vec<AggregateEntry>,
     /// Timestamps in the Events' names, by a hash of group, field and message; for the scheduler, of type, reason and the object's
     /// version.
     pub events: Vec<(u64, u64)>,
@@ -38,7 +37,7 @@ pub struct Said {
 /// Token bucket of one source's Events of one type about an object.
 #[derive(Clone, Debug)]
 struct SpamBucket {
-    component: &'static str,
+    component: Component,
     /// Event type, `Normal` or `Warning`.
     event_type: &'static str,
     /// Tokens taken.
@@ -49,7 +48,7 @@ struct SpamBucket {
 
 /// Recent message of a group: Events about one object that differ only in their message.
 #[derive(Clone, Debug)]
-struct Heard {
+struct AggregateEntry {
     source: u64,
     message: u64,
     /// Time of the group's last Event with this message.
@@ -60,20 +59,11 @@ struct Heard {
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
     /// Events by object, in an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
-    about: Tree<Uid, Rc<Said>>,
+    objects: Tree<Uid, Rc<ObjectEvents>>,
     /// Unfinished series of the scheduler by object, in records of their own, so that a check reads no others.
-    pub series: Tree<Uid, Rc<Said>>,
+    pub series: Tree<Uid, Rc<ObjectEvents>>,
     pub check: Check,
-    pub leases: Leases,
-}
-
-/// Newest etcd lease, and the position in the journal up to which expired Events have been handled.
-#[derive(Clone, Debug, Default)]
-pub struct Leases {
-    /// Time at which the lease was granted.
-    pub granted: Option<Time>,
-    /// First journal entry whose lease has not expired.
-    pub read: usize,
+    pub leases: EventLeases,
 }
 
 impl EventRecorder {
@@ -87,31 +77,36 @@ impl EventRecorder {
         what: (&'static str, &'static str),
         mut message: Str,
     ) {
-        let component = origin.actor.name;
+        let component = origin.actor.component;
         let stamp = server
+            .store
             .now
             .0
             .wrapping_mul(1000)
-            .wrapping_add(server.version() % 1000);
-        if component == SCHEDULER {
+            .wrapping_add(server.store.version() % 1000);
+        // The scheduler's Events go through the newer API.
+        if component == Component::Scheduler {
             return self.record_series(server, origin, about, what, message, stamp);
         }
-        let said = self.said_about(about.meta.uid);
-        if !said.try_accept(server.now, component, what.0) {
+        let recorded = self.events_of(about.meta.uid);
+        if !recorded.try_accept(server.store.now, component, what.0) {
             return;
         }
-        let source = hash(component, what.1) ^ hash(what.0, "");
+        let source = hash(component.name(), what.1) ^ hash(what.0, "");
         let mut identity = source ^ hash(field, &message);
-        if said.is_flood(server.now, source, identity) {
+        if recorded.is_flood(server.store.now, source, identity) {
             identity = source ^ hash(field, "(combined)");
             message = format_smolstr!("(combined from similar events): {message}");
         }
-        let known = said.events.iter().position(|(what, _)| *what == identity);
+        let known = recorded
+            .events
+            .iter()
+            .position(|(what, _)| *what == identity);
         if let Some(known) = known {
             let key = ObjectRef::new(
                 Kind::Event,
                 namespace_of(about),
-                &name_of(about, said.events[known].1),
+                &name_of(about, recorded.events[known].1),
             );
             if repeat(server, origin, &key, &message) {
                 return;
@@ -119,95 +114,100 @@ impl EventRecorder {
         }
         let event = new_event(server, origin, about, field, what, message, stamp);
         if server
-            .create(origin, event, Why::Said { reason: what.1 })
+            .create(origin, event, Why::Event { reason: what.1 })
             .is_ok()
         {
             match known {
-                Some(known) => said.events[known].1 = stamp,
-                None => said.events.push((identity, stamp)),
+                Some(known) => recorded.events[known].1 = stamp,
+                None => recorded.events.push((identity, stamp)),
             }
         }
     }
 
     /// Clears the repeats of components other than the scheduler, but keeps the names of existing Events.
     pub fn restart(&mut self) {
-        let all: Vec<Uid> = self.about.keys().copied().collect();
+        let all: Vec<Uid> = self.objects.keys().copied().collect();
         for uid in all {
-            let said = self.said_about(uid);
-            *said = Said {
-                events: said.events.iter().map(|(_, stamp)| (0, *stamp)).collect(),
+            let recorded = self.events_of(uid);
+            *recorded = ObjectEvents {
+                events: recorded
+                    .events
+                    .iter()
+                    .map(|(_, stamp)| (0, *stamp))
+                    .collect(),
                 ..Default::default()
             };
         }
     }
 
-    pub fn said_about(&mut self, about: Uid) -> &mut Said {
-        Rc::make_mut(self.about.get_or_insert_with(about, Rc::default))
+    pub fn events_of(&mut self, about: Uid) -> &mut ObjectEvents {
+        Rc::make_mut(self.objects.get_or_insert_with(about, Rc::default))
     }
 
-    /// Returns the keys of the Events about an object; some may be deleted.
-    pub fn keys_about(&self, about: &Object) -> impl Iterator<Item = ObjectRef> {
-        let said = self
-            .about
-            .get(&about.meta.uid)
-            .into_iter()
-            .flat_map(|said| &said.events);
-        said.map(|(_, stamp)| {
-            ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, *stamp))
-        })
+    /// Returns the stored Events about an existing object, without a scan; Events recorded by clients are not included.
+    pub fn events_about(&self, about: &Object, store: &Store) -> Vec<Rc<Object>> {
+        let recorded = self.objects.get(&about.meta.uid).into_iter();
+        recorded
+            .flat_map(|recorded| &recorded.events)
+            .filter_map(|(_, stamp)| {
+                let name = name_of(about, *stamp);
+                let key = ObjectRef::new(Kind::Event, namespace_of(about), &name);
+                store.get(&key).cloned()
+            })
+            .collect()
     }
 
     /// Drops the state of a deleted object.
     pub fn forget(&mut self, about: Uid) {
-        self.about.remove(&about);
+        self.objects.remove(&about);
     }
 }
 
-impl Said {
+impl ObjectEvents {
     /// Returns true if an Event of this kind has had too many distinct messages recently.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let last = self
-            .heard
+            .aggregates
             .iter()
-            .filter(|heard| heard.source == source)
-            .map(|heard| heard.last)
+            .filter(|entry| entry.source == source)
+            .map(|entry| entry.last)
             .max();
         if last.is_some_and(|last| now.0.saturating_sub(last.0) > SIMILAR_WINDOW_US) {
-            self.heard.retain(|heard| heard.source != source);
+            self.aggregates.retain(|entry| entry.source != source);
         }
         match self
-            .heard
+            .aggregates
             .iter_mut()
-            .find(|heard| (heard.source, heard.message) == (source, message))
+            .find(|entry| (entry.source, entry.message) == (source, message))
         {
-            Some(heard) => heard.last = now,
-            None => self.heard.push(Heard {
+            Some(entry) => entry.last = now,
+            None => self.aggregates.push(AggregateEntry {
                 source,
                 message,
                 last: now,
             }),
         }
         let group = || {
-            self.heard
+            self.aggregates
                 .iter()
                 .enumerate()
-                .filter(|(_, heard)| heard.source == source)
+                .filter(|(_, entry)| entry.source == source)
         };
         if group().count() < SIMILAR_LIMIT {
             return false;
         }
         // Upstream drops an arbitrary one, so that a repeated message may still be recorded unchanged: most likely not this one.
         if let Some((least, _)) = group()
-            .filter(|(_, heard)| heard.message != message)
-            .min_by_key(|(_, heard)| heard.message)
+            .filter(|(_, entry)| entry.message != message)
+            .min_by_key(|(_, entry)| entry.message)
         {
-            self.heard.swap_remove(least);
+            self.aggregates.swap_remove(least);
         }
         true
     }
 
     /// Takes a token for an Event: a source has 25 per type of Event about the object, and one more every five minutes.
-    fn try_accept(&mut self, now: Time, component: &'static str, event_type: &'static str) -> bool {
+    fn try_accept(&mut self, now: Time, component: Component, event_type: &'static str) -> bool {
         let same =
             |bucket: &SpamBucket| bucket.component == component && bucket.event_type == event_type;
         let at = self.buckets.iter().position(same).unwrap_or_else(|| {
@@ -249,7 +249,7 @@ fn namespace_of(about: &Object) -> &str {
 
 /// Increments the count of an Event that still exists.
 fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str) -> bool {
-    let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else {
+    let (wall, Some(old)) = (server.store.wall(), server.store.get(key).cloned()) else {
         return false;
     };
     let mut new = (*old).clone();
@@ -260,7 +260,9 @@ fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &St
     event.count = Some(event.count.unwrap_or(1) + 1);
     event.last_timestamp = Some(wall);
     let reason = "count";
-    server.update_all(origin, new, Why::Said { reason }).is_ok()
+    server
+        .update_latest(origin, new, Why::Event { reason })
+        .is_ok()
 }
 
 pub fn new_event(
@@ -272,8 +274,8 @@ pub fn new_event(
     message: Str,
     stamp: u64,
 ) -> Object {
-    let (wall, component) = (server.wall(), Str::new_static(origin.actor.name));
-    let scheduler = origin.actor.name == SCHEDULER;
+    let (wall, component) = (server.store.wall(), origin.actor.component);
+    let scheduler = component == Component::Scheduler;
     let event = Event {
         action: match reason {
             _ if !scheduler => InternedStr::default(),
@@ -282,7 +284,7 @@ pub fn new_event(
             _ => "Scheduling".into(),
         },
         count: (!scheduler).then_some(1),
-        event_time: scheduler.then_some(MicroTime(wall, (server.now.0 % 1_000_000) as u32)),
+        event_time: scheduler.then_some(MicroTime(wall, (server.store.now.0 % 1_000_000) as u32)),
         first_timestamp: (!scheduler).then_some(wall),
         last_timestamp: (!scheduler).then_some(wall),
         involved_object: InvolvedObject {
@@ -305,14 +307,14 @@ pub fn new_event(
         // Consecutive Pods often have the same message.
         message: InternedStr::from(&message).to_str(),
         reason: reason.into(),
-        reporting_component: origin.actor.name.into(),
+        reporting_component: component.name().into(),
         reporting_instance: origin.actor.node.clone(),
         series: None,
         source: if scheduler {
             EventSource::default()
         } else {
             EventSource {
-                component,
+                component: Str::new_static(component.name()),
                 host: origin.actor.node.clone(),
             }
         }
@@ -337,22 +339,22 @@ mod tests {
     /// Checks that `getSpamKey` of `events_cache.go` contains the type.
     #[test]
     fn warnings_do_not_use_up_the_burst_of_normal_events() {
-        let mut said = Said::default();
-        let accepted = |said: &mut Said, event_type| {
+        let mut recorded = ObjectEvents::default();
+        let accepted = |recorded: &mut ObjectEvents, event_type| {
             (0..30)
-                .filter(|_| said.try_accept(Time(0), "kubelet", event_type))
+                .filter(|_| recorded.try_accept(Time(0), Component::Kubelet, event_type))
                 .count()
         };
         assert_eq!(
             (
-                accepted(&mut said, "Warning"),
-                accepted(&mut said, "Normal")
+                accepted(&mut recorded, "Warning"),
+                accepted(&mut recorded, "Normal")
             ),
             (25, 25)
         );
         assert!(
-            said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
-                && !said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
+            recorded.try_accept(Time(SPAM_REFILL_US), Component::Kubelet, "Warning")
+                && !recorded.try_accept(Time(SPAM_REFILL_US), Component::Kubelet, "Warning")
         );
     }
 }

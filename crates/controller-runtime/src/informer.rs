@@ -1,11 +1,12 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind.
 
+use super::process::Process;
 use super::watch_faults::WatchFaults;
 use apiserver::journal::{Entry, EntryId, Journal, Op};
 use k8s_model::object::Typed;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
-use sim_core::indexes::{LabelIndex, ReferenceIndex, whole};
+use sim_core::indexes::{LabelIndex, NodeIndex, ReferenceIndex, whole};
 use sim_core::rank_cache::RankCache;
 use sim_core::table::{Slot, Tables};
 use sim_core::tally::{LabelCounts, Tally};
@@ -23,6 +24,7 @@ pub struct Cache {
     orphans: Tree<(u64, Uid), Slot>,
     labels: LabelIndex,
     references: ReferenceIndex,
+    nodes: NodeIndex,
     /// Deletion ranks of Pods.
     pub known: RefCell<RankCache>,
 }
@@ -49,6 +51,11 @@ impl Cache {
     /// Returns all objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.objects.of(kind).iter()
+    }
+
+    /// Returns the number of objects of a kind.
+    pub fn count(&self, kind: Kind) -> usize {
+        self.objects.of(kind).len()
     }
 
     /// Returns all objects of a kind in a namespace, by name.
@@ -108,6 +115,23 @@ impl Cache {
             .map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
+    /// Returns the number of ready Pods of an owner that are not terminating.
+    pub fn ready_pods(&self, uid: Uid) -> usize {
+        let is_ready = |pod: &&Rc<Object>| {
+            pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready())
+        };
+        match self.tally(uid) {
+            Some(counts) => counts.iter().map(|counts| counts.ready).sum(),
+            None => self.owned_of_kind(uid, Kind::Pod).filter(is_ready).count(),
+        }
+    }
+
+    /// Returns the number of an owner's Pods that are not ready or are terminating; `None` if that is not tracked.
+    pub fn unready_pods(&self, uid: Uid) -> Option<usize> {
+        let counts = self.tally(uid)?.iter();
+        Some(counts.map(|counts| counts.pods - counts.ready).sum())
+    }
+
     /// Returns the objects of a kind in a namespace without a controller, ordered by uid.
     pub fn orphans<'a>(
         &'a self,
@@ -152,7 +176,7 @@ impl Cache {
                 found.push(pod);
             }
         }
-        k8s_model::sort::sort_by(&mut found, |a, b| a.meta.name.cmp(&b.meta.name));
+        found.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
         found
     }
 
@@ -169,10 +193,15 @@ impl Cache {
             .users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
-    /// Returns the volumes that may be reserved for no claim, by name.
-    pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
+    /// Returns the Pods on a node, by namespace and name.
+    pub fn pods_on(&self, node: &str) -> Vec<&Rc<Object>> {
+        self.nodes.pods(node, self.objects.of(Kind::Pod))
+    }
+
+    /// Returns the volumes that may be reserved for a claim, given by namespace and name, or for none, by name.
+    pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
         self.references
-            .volumes(None, self.objects.of(Kind::PersistentVolume))
+            .volumes(claim, self.objects.of(Kind::PersistentVolume))
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
@@ -190,6 +219,7 @@ impl Cache {
             self.index(old.as_ref(), new, place);
             self.labels.change(old.as_ref(), new, place);
             self.references.change(old.as_ref(), new, place);
+            self.nodes.change(old.as_ref(), new, place);
         }
     }
 
@@ -254,23 +284,19 @@ fn owners(object: &Object) -> impl Iterator<Item = Uid> {
 }
 
 /// Cached version of an object; `None` if it is not in the cache.
-pub type Held = Option<Rc<Object>>;
+pub type CachedVersion = Option<Rc<Object>>;
 
 /// Watch and cache of a component.
 #[derive(Clone, Debug)]
 pub struct Informer {
-    /// Name of the component.
-    pub name: &'static str,
+    /// Process.
+    pub process: Process,
     /// Cache.
     pub cache: Cache,
     /// Latency of a watch event.
     pub lag: Duration,
-    /// Returns true for the kinds that it watches.
-    pub watches: fn(Kind) -> bool,
-    /// Returns true for the kinds that its cache stores; a component with an index of its own for a kind needs no second copy.
-    pub stores: fn(Kind) -> bool,
     /// Injected watch faults, if any.
-    pub trouble: Option<Box<WatchFaults>>,
+    pub watch_faults: Option<Box<WatchFaults>>,
     /// True if events may have been lost: the cache may then differ from the API server's state before a write.
     pub lossy: bool,
     cursor: usize,
@@ -279,14 +305,12 @@ pub struct Informer {
 
 impl Informer {
     /// Creates an informer with an empty cache.
-    pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
+    pub fn new(process: Process) -> Self {
         Informer {
-            name,
+            process,
             cache: Cache::default(),
             lag: 2 * MS,
-            watches,
-            stores,
-            trouble: None,
+            watch_faults: None,
             lossy: false,
             cursor: 0,
             due: None,
@@ -304,7 +328,10 @@ impl Informer {
             return None;
         }
         while let Some(entry) = journal.get(self.cursor) {
-            if entry.write().is_some_and(|(_, o)| (self.watches)(o.kind)) {
+            if entry
+                .write()
+                .is_some_and(|(_, o)| self.process.watches(o.kind))
+            {
                 self.due = Some(entry.time.after(self.lag));
                 return self.due;
             }
@@ -313,22 +340,26 @@ impl Informer {
         None
     }
 
-    /// Receives the next event that has arrived, with the cached version before it, if that may differ from the API server's.
-    pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<Held>)> {
+    /// Pops the next event that has arrived, with the cached version before it, if that may differ from the API server's.
+    pub fn pop(
+        &mut self,
+        journal: Journal<'_>,
+        now: Time,
+    ) -> Option<(EntryId, Option<CachedVersion>)> {
         while let Some(entry) = journal
             .get(self.cursor)
             .filter(|entry| entry.time.after(self.lag) <= now)
         {
             self.cursor += 1;
             if let Some((op, object)) = entry.write()
-                && (self.watches)(object.kind)
+                && self.process.watches(object.kind)
             {
                 let id = self.cursor as EntryId - 1;
-                if self.trouble.is_some() && self.keeps(id, entry) {
+                if self.watch_faults.is_some() && self.withholds(id, entry) {
                     continue;
                 }
-                let held = self.held(object);
-                self.take(op, object);
+                let held = self.cached_version(object);
+                self.apply(op, object);
                 return Some((id, held));
             }
         }
@@ -338,34 +369,39 @@ impl Informer {
 
     /// Returns the cached version of an object, once events may have been lost. Models `processDeltas` of
     /// `client-go/tools/cache/controller.go`, which compares with its cache alone.
-    pub fn held(&self, object: &Object) -> Option<Held> {
-        (self.lossy && (self.stores)(object.kind))
-            .then(|| self.cache.object(&object.key()).cloned())
+    pub fn cached_version(&self, object: &Object) -> Option<CachedVersion> {
+        self.lossy.then(|| self.held_version(object)).flatten()
+    }
+
+    /// Returns the cached version of an object; `None` if the process does not cache its kind.
+    pub fn held_version(&self, object: &Object) -> Option<CachedVersion> {
+        let stores = self.process.stores(object.kind);
+        stores.then(|| self.cache.object(&object.key()).cloned())
     }
 
     /// Applies an event to the cache.
-    pub fn take(&mut self, op: Op, object: &Rc<Object>) {
-        if (self.stores)(object.kind) {
+    pub fn apply(&mut self, op: Op, object: &Rc<Object>) {
+        if self.process.stores(object.kind) {
             self.cache.apply(op, object);
         }
     }
 
     /// Completes a relist as of this position in the journal; earlier events are skipped.
-    pub fn catch_up(&mut self, to: usize) {
+    pub fn relist(&mut self, to: usize) {
         self.cursor = to;
-        if let Some(trouble) = &mut self.trouble {
-            trouble.catch_up();
-            if trouble.is_over() {
-                self.trouble = None;
+        if let Some(watch_faults) = &mut self.watch_faults {
+            watch_faults.relist();
+            if watch_faults.is_over() {
+                self.watch_faults = None;
             }
         }
     }
 
-    fn keeps(&mut self, id: EntryId, entry: &Entry) -> bool {
+    fn withholds(&mut self, id: EntryId, entry: &Entry) -> bool {
         let arrived = entry.time.after(self.lag);
-        self.trouble
+        self.watch_faults
             .as_mut()
-            .is_some_and(|trouble| trouble.keeps(self.name, id, entry, arrived))
+            .is_some_and(|watch_faults| watch_faults.withholds(self.process, id, entry, arrived))
     }
 }
 

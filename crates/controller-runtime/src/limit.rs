@@ -7,6 +7,15 @@
 use k8s_model::time::SECOND;
 use k8s_model::{ObjectRef, Time};
 
+/// Configured limit of a client: requests per second, and burst. Models `QPS` and `Burst` of `client-go/rest/config.go`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClientLimit {
+    /// Requests per second.
+    pub qps: f64,
+    /// Requests at once.
+    pub burst: u32,
+}
+
 /// Rate limiter of one client.
 #[derive(Clone, Debug)]
 pub struct Limit {
@@ -21,17 +30,12 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Creates the limit of a controller's client; the namespace controller gets a wider one, since it deletes objects one by one.
-    pub fn of(name: &str, (per_second, burst): (f64, u32)) -> Limit {
-        let (times, more) = if name == "namespace-controller" {
-            (20.0, 100)
-        } else {
-            (1.0, 1)
-        };
-        let every = ((SECOND as f64 / (per_second * times)) as u64).max(1);
+    /// Creates the limit of a controller's client.
+    pub fn of(client: ClientLimit) -> Limit {
+        let every = ((SECOND as f64 / client.qps) as u64).max(1);
         Limit {
             every,
-            most: every.saturating_mul(u64::from(burst) * more),
+            most: every.saturating_mul(u64::from(client.burst)),
             filled: Time::default(),
             waiting: Vec::new(),
         }
@@ -85,7 +89,10 @@ mod tests {
     #[test]
     fn after_the_burst_requests_go_out_at_the_rate() {
         let (mut limit, a, b) = (
-            Limit::of("replicaset-controller", (20.0, 30)),
+            Limit::of(ClientLimit {
+                qps: 20.0,
+                burst: 30,
+            }),
             key("a"),
             key("b"),
         );

@@ -1,7 +1,7 @@
 //! Simulated resource usage of Pods, set by faults and read through the resource metrics API.
 
 use crate::informer::Cache;
-use apiserver::ApiServer;
+use apiserver::Store;
 use fault::Load;
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, Object, Str};
@@ -51,11 +51,11 @@ pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<
 }
 
 /// Returns the usage of a Pod in thousandths, from the server; `None` if the Pod does not run or no load is set.
-pub fn used(server: &ApiServer, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
+pub fn used(store: &Store, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
     let load = of(loads, what, pod)?;
     Some(share(
         load,
-        server
+        store
             .list(Kind::Pod)
             .filter(|o| o.meta.namespace == pod.meta.namespace),
     ))
@@ -64,15 +64,15 @@ pub fn used(server: &ApiServer, loads: &[Load], what: &str, pod: &Object) -> Opt
 /// Usage of many Pods: each load is divided once for all Pods of a namespace.
 #[derive(Debug)]
 pub struct Usage<'a> {
-    server: &'a ApiServer,
+    store: &'a Store,
     loads: &'a [Load],
     shares: BTreeMap<(usize, Str), i64>,
 }
 
 impl<'a> Usage<'a> {
-    pub fn new(server: &'a ApiServer, loads: &'a [Load]) -> Usage<'a> {
+    pub fn new(store: &'a Store, loads: &'a [Load]) -> Usage<'a> {
         Usage {
-            server,
+            store,
             loads,
             shares: BTreeMap::new(),
         }
@@ -88,11 +88,11 @@ impl<'a> Usage<'a> {
             .iter()
             .position(|other| std::ptr::eq(other, load))
             .unwrap_or(0);
-        let (server, namespace) = (self.server, &pod.meta.namespace);
+        let (store, namespace) = (self.store, &pod.meta.namespace);
         let share = || {
             share(
                 load,
-                server
+                store
                     .list(Kind::Pod)
                     .filter(|o| o.meta.namespace == *namespace),
             )
@@ -105,8 +105,8 @@ impl<'a> Usage<'a> {
 }
 
 /// Returns the memory usage of a Pod in bytes, if a load is set.
-pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
-    Some(used(server, loads, "memory", pod)? / 1000)
+pub fn memory(loads: &[Load], pod: &Object, store: &Store) -> Option<i64> {
+    Some(used(store, loads, "memory", pod)? / 1000)
 }
 
 /// Returns the share of each running Pod that matches.

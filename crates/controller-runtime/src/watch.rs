@@ -12,4 +12,6 @@ pub struct Event<'a> {
     pub object: &'a Rc<Object>,
     /// Object before the event, if known.
     pub before: Option<&'a Rc<Object>>,
+    /// True if a relist found the change, so that no watch delivered it.
+    pub listed: bool,
 }

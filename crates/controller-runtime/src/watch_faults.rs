@@ -4,7 +4,8 @@
 //! Each kubelet has streams of its own for its Pods and its Node. A relist replaces all waiting events. Models the watch of
 //! `client-go/tools/cache/reflector.go` on a slow connection.
 
-use super::component::{KUBELETS, MANAGER, SCHEDULER};
+use super::process::Process;
+use apiserver::Component;
 use apiserver::journal::{Entry, EntryId, Journal};
 use fault::ResolvedTarget;
 use k8s_model::time::MS;
@@ -15,12 +16,22 @@ use std::collections::VecDeque;
 /// Shortest delay that is reported, in microseconds.
 const MIN_REPORTED_DELAY_US: u64 = 100 * MS;
 
+/// Fault of the delivery of one event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WatchFault {
+    /// The event is dropped.
+    Lose,
+    /// The event is delivered after a delay, in microseconds.
+    Delay(Duration),
+    /// The event is delivered twice.
+    Repeat,
+}
+
 /// Fault that waits for the next matching event.
 #[derive(Clone, Debug)]
 struct Order {
     meant: ResolvedTarget,
-    /// Delay; `None` to drop the event.
-    late: Option<Duration>,
+    kind: WatchFault,
     /// Journal entry of the command that injected the fault.
     fault: EntryId,
 }
@@ -59,9 +70,11 @@ pub struct WatchFaults {
     due: Option<Time>,
     missed: Vec<LostEvent>,
     /// Number of delayed events that are a controller's own writes, by controller and by object or its owner.
-    awaited: Tree<(&'static str, ObjectRef), u32>,
+    awaited: Tree<(Component, ObjectRef), u32>,
     /// True if an event was dropped since the flag was last cleared.
     pub lost: bool,
+    /// True if the event that arrived last is to be delivered again.
+    repeats: bool,
     /// Time of the next relist, if one is scheduled.
     pub lists: Option<Time>,
 }
@@ -69,8 +82,8 @@ pub struct WatchFaults {
 /// Event that has not reached its component, and the cause.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MissingEvent {
-    /// Name of the component.
-    pub component: &'static str,
+    /// Process that has not received it.
+    pub process: Process,
     /// Kind of the blocked stream.
     pub kind: Kind,
     /// First delayed event about the object in question.
@@ -88,8 +101,8 @@ pub struct MissingEvent {
 /// Watch events and passes of slowed controllers that injected faults have delayed.
 #[derive(Clone, Default, Debug)]
 pub struct DelayLog {
-    /// Fault and time of arrival, by component and event.
-    events: Tree<(usize, EntryId), (EntryId, Time)>,
+    /// Fault and time of arrival, by process and event.
+    events: Tree<(Process, EntryId), (EntryId, Time)>,
     /// Fault by pass number.
     passes: Tree<u32, EntryId>,
 }
@@ -98,14 +111,14 @@ impl DelayLog {
     /// Records the arrival of a delayed event.
     pub fn event(
         &mut self,
-        component: usize,
+        process: Process,
         event: EntryId,
         fault: EntryId,
         due: Time,
         now: Time,
     ) {
         if now >= due.after(MIN_REPORTED_DELAY_US) {
-            self.events.insert((component, event), (fault, now));
+            self.events.insert((process, event), (fault, now));
         }
     }
 
@@ -122,13 +135,9 @@ impl DelayLog {
         if let Some(fault) = self.passes.get(&entry.pass) {
             return Some(*fault);
         }
-        let component = match entry.actor.name {
-            "default-scheduler" => SCHEDULER,
-            "kubelet" => KUBELETS,
-            _ => MANAGER,
-        };
+        let process = Process::of(entry.actor.component);
         let woke = entry.cause?;
-        let (fault, arrived) = self.events.get(&(component, woke))?;
+        let (fault, arrived) = self.events.get(&(process, woke))?;
         // A much later timer has the same cause: most of the wait must be due to the fault.
         let waited = arrived.0.saturating_sub(journal.get(woke as usize)?.time.0);
         (entry.time <= arrived.after(waited)).then_some(*fault)
@@ -136,21 +145,21 @@ impl DelayLog {
 }
 
 /// Returns the keys under which a controller's own write is counted until the controller sees it: the object and its controller.
-fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
-    let name = entry.actor.name;
+fn awaits(entry: &Entry) -> impl Iterator<Item = (Component, ObjectRef)> {
+    let component = entry.actor.component;
     let object = entry.write().map(|(_, object)| object);
     let owner = object.and_then(|object| object.meta.controller()?.key(&object.meta.namespace));
     object
         .map(|object| object.key())
         .into_iter()
         .chain(owner)
-        .map(move |key| (name, key))
+        .map(move |key| (component, key))
 }
 
-/// Returns the stream of a component that carries events of an object; `None` if the component does not watch the object.
-fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
+/// Returns the stream of a process that carries events of an object; `None` if the process does not watch the object.
+fn stream_of(process: Process, object: &Object) -> Option<(Kind, Str)> {
     let node = match object.kind {
-        _ if component != "kubelet" => Str::default(),
+        _ if process != Process::Kubelet => Str::default(),
         Kind::Pod => object
             .pod()
             .map(|pod| pod.node_name.clone())
@@ -169,16 +178,22 @@ impl WatchFaults {
             .map(|event| event.id)
     }
 
-    /// Delays, or drops, the next matching event.
-    pub fn order(&mut self, meant: ResolvedTarget, late: Option<Duration>, fault: EntryId) {
-        self.orders.push(Order { meant, late, fault });
+    /// Orders a fault of the next matching event.
+    pub fn order(&mut self, meant: ResolvedTarget, kind: WatchFault, fault: EntryId) {
+        self.orders.push(Order { meant, kind, fault });
+    }
+
+    /// Returns true, once, if the event that was delivered last is to be delivered again.
+    pub fn take_repeat(&mut self) -> bool {
+        std::mem::take(&mut self.repeats)
     }
 
     /// Ends delays: matching events may arrive now. A fault for the whole kind is removed too, since it might affect
     /// matching events.
-    pub fn hasten(&mut self, meant: &ResolvedTarget, journal: Journal<'_>, now: Time) {
+    pub fn flush_delayed(&mut self, meant: &ResolvedTarget, journal: Journal<'_>, now: Time) {
         self.orders.retain(|order| {
-            order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant)
+            !matches!(order.kind, WatchFault::Delay(_))
+                || !meant.covers(&order.meant) && !order.meant.covers(meant)
         });
         for event in self
             .streams
@@ -192,11 +207,17 @@ impl WatchFaults {
     }
 
     /// Returns true if an arriving event is withheld from its component, for some time or permanently.
-    pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
+    pub fn withholds(
+        &mut self,
+        process: Process,
+        id: EntryId,
+        entry: &Entry,
+        arrived: Time,
+    ) -> bool {
         let Some((_, object)) = entry.write() else {
             return false;
         };
-        let Some(of) = stream_of(component, object) else {
+        let Some(of) = stream_of(process, object) else {
             return false;
         };
         let order = self
@@ -206,40 +227,56 @@ impl WatchFaults {
             .map(|at| self.orders.remove(at));
         // A later event contains everything that the lost one did.
         self.missed.retain(|missed| missed.of != object.meta.uid);
-        let late = match &order {
+        let mut copies = 1;
+        let (late, fault) = match order {
             Some(Order {
-                late: None, fault, ..
+                kind: WatchFault::Lose,
+                fault,
+                ..
             }) => {
                 self.missed.push(LostEvent {
                     id,
-                    fault: *fault,
+                    fault,
                     of: object.meta.uid,
                 });
                 self.lost = true;
                 return true;
             }
             Some(Order {
-                late: Some(late), ..
-            }) => *late,
-            None => 0,
+                kind: WatchFault::Delay(late),
+                fault,
+                ..
+            }) => (late, Some(fault)),
+            Some(Order {
+                kind: WatchFault::Repeat,
+                ..
+            }) => {
+                copies = 2;
+                (0, None)
+            }
+            None => (0, None),
         };
         let held = DelayedEvent {
             id,
             from: arrived.after(late),
-            fault: order.map(|order| order.fault),
+            fault,
         };
         match self.streams.iter_mut().find(|stream| stream.of == of) {
-            Some(stream) => stream.events.push_back(held),
+            Some(stream) => stream.events.extend(std::iter::repeat_n(held, copies)),
             None if late > 0 => self.streams.push(Stream {
                 of,
                 events: VecDeque::from([held]),
                 held_up: None,
             }),
-            None => return false,
+            None => {
+                self.repeats = copies > 1;
+                return false;
+            }
         }
         // Only controllers need this.
-        if component == "kube-controller-manager" {
-            awaits(entry).for_each(|key| *self.awaited.get_or_insert_with(key, || 0) += 1);
+        if process == Process::ControllerManager {
+            let copies = copies as u32;
+            awaits(entry).for_each(|key| *self.awaited.get_or_insert_with(key, || 0) += copies);
         }
         true
     }
@@ -281,8 +318,8 @@ impl WatchFaults {
     }
 
     /// Returns true if a controller has not seen its own writes for a key yet.
-    pub fn awaits(&self, name: &'static str, key: &ObjectRef) -> bool {
-        !self.awaited.is_empty() && self.awaited.contains_key(&(name, key.clone()))
+    pub fn awaits(&self, controller: Component, key: &ObjectRef) -> bool {
+        !self.awaited.is_empty() && self.awaited.contains_key(&(controller, key.clone()))
     }
 
     /// Returns the time at which the next stream resumes, if it has to be scheduled.
@@ -303,11 +340,16 @@ impl WatchFaults {
     }
 
     /// Handles a relist of the component: delayed events are obsolete.
-    pub fn catch_up(&mut self) {
+    pub fn relist(&mut self) {
         self.streams.clear();
         self.missed.clear();
         self.awaited = Tree::default();
         self.lists = None;
+    }
+
+    /// Returns true if the component has not received an event: it is delayed or was dropped.
+    pub fn is_behind(&self) -> bool {
+        !self.streams.is_empty() || !self.missed.is_empty()
     }
 
     /// Returns true if no fault is left.
@@ -320,7 +362,7 @@ impl WatchFaults {
         let ordered = self
             .orders
             .iter()
-            .any(|order| order.late.is_some() && order.meant.covers(meant));
+            .any(|order| matches!(order.kind, WatchFault::Delay(_)) && order.meant.covers(meant));
         let asked = |event: &DelayedEvent| {
             event
                 .fault
@@ -338,20 +380,20 @@ impl WatchFaults {
     /// Returns the first delayed event that matches: its stream, and the event that blocks it.
     pub fn late(
         &self,
-        component: &'static str,
+        process: Process,
         journal: Journal<'_>,
         about: &dyn Fn(&Object) -> bool,
     ) -> Option<MissingEvent> {
         let about = |event: &DelayedEvent| written(journal, event.id).is_some_and(about);
-        self.streams.iter().find_map(|stream| {
-            stream.late(stream.events.iter().position(about)?, component, journal)
-        })
+        self.streams
+            .iter()
+            .find_map(|stream| stream.late(stream.events.iter().position(about)?, process, journal))
     }
 
     /// Returns the event of one entry, if it is delayed or dropped; a binary search, as events are in journal order.
     pub fn late_event(
         &self,
-        component: &'static str,
+        process: Process,
         journal: Journal<'_>,
         id: EntryId,
     ) -> Option<MissingEvent> {
@@ -364,37 +406,32 @@ impl WatchFaults {
         let waits = self
             .streams
             .iter()
-            .find_map(|stream| stream.late(place(stream)?, component, journal));
+            .find_map(|stream| stream.late(place(stream)?, process, journal));
         waits.or_else(|| {
             self.missed
                 .iter()
                 .find(|missed| missed.id == id)?
-                .late(component, journal, self.lists)
+                .late(process, journal, self.lists)
         })
     }
 
     /// Returns the first dropped event that matches.
     pub fn missed(
         &self,
-        component: &'static str,
+        process: Process,
         journal: Journal<'_>,
         about: &dyn Fn(&Object) -> bool,
     ) -> Option<MissingEvent> {
         self.missed.iter().find_map(|missed| {
             written(journal, missed.id).filter(|object| about(object))?;
-            missed.late(component, journal, self.lists)
+            missed.late(process, journal, self.lists)
         })
     }
 }
 
 impl Stream {
     /// Describes the delay of the event at an index.
-    fn late(
-        &self,
-        at: usize,
-        component: &'static str,
-        journal: Journal<'_>,
-    ) -> Option<MissingEvent> {
+    fn late(&self, at: usize, process: Process, journal: Journal<'_>) -> Option<MissingEvent> {
         // The latest of the events before it determines the delay.
         let last = self
             .events
@@ -407,7 +444,7 @@ impl Stream {
             .map(|fault| fault.time);
         let (event, behind) = (self.events[at].id, last.id);
         Some(MissingEvent {
-            component,
+            process,
             kind: self.of.0,
             event,
             behind,
@@ -421,7 +458,7 @@ impl Stream {
 impl LostEvent {
     fn late(
         &self,
-        component: &'static str,
+        process: Process,
         journal: Journal<'_>,
         until: Option<Time>,
     ) -> Option<MissingEvent> {
@@ -430,7 +467,7 @@ impl LostEvent {
             journal.get(self.fault as usize).map(|fault| fault.time),
         );
         Some(MissingEvent {
-            component,
+            process,
             kind,
             event: self.id,
             behind: self.id,

@@ -211,7 +211,7 @@ impl WorkQueue {
     }
 
     /// Removes and returns the details of a key's wait, once the controller is no longer slowed.
-    pub fn let_go(&mut self, key: &ObjectRef) -> Option<Waited> {
+    pub fn take_waited(&mut self, key: &ObjectRef) -> Option<Waited> {
         let slow = self.slow.as_mut()?;
         let waited = slow.waiting.remove(key);
         if slow.waiting.is_empty() {
@@ -238,7 +238,7 @@ impl WorkQueue {
     }
 
     /// Appends a taken key to the line of a slowed controller, unless it is in it.
-    pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {
+    pub fn push_slow(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {
         let Some(slow) = &mut self.slow else { return };
         match slow.waiting.get_mut(key) {
             Some(known) => known.cause = cause.or(known.cause),

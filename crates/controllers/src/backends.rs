@@ -4,26 +4,27 @@
 
 use super::{Event, Watch};
 use apiserver::journal::Op;
-use controller_runtime::client::Memory;
-use controller_runtime::descriptor::CodeLine;
+use controller_runtime::descriptor::{CodeLine, CodeTag, CodeValue};
 use controller_runtime::informer::Cache;
+use controller_runtime::key_state::KeyState;
 use k8s_model::network::{EndpointPort, Service, ServicePort, TargetRef};
 use k8s_model::pod::Pod;
 use k8s_model::selector::contains_all;
 use k8s_model::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Pseudo-code of a reconcile pass.
 pub(super) const CODE: &[CodeLine] = &[
-    ("for key := range queue {", "", ""),
-    ("    svc   := cache.Get(key)", "", ""),
-    ("    pods  := cache.List(svc.Selector)", "", "first"),
-    ("    ready := filter(pods, Ready)", "", "last"),
-    ("    want  := slices(svc, pods)", "", ""),
-    ("    if have != want {", "", ""),
-    ("        write(want)", "write", "act"),
-    ("    }", "", ""),
-    ("}", "", ""),
+    CodeLine::step("for key := range queue {"),
+    CodeLine::step("    svc   := cache.Get(key)"),
+    CodeLine::reads("    pods  := cache.List(svc.Selector)", CodeValue::First),
+    CodeLine::reads("    ready := filter(pods, Ready)", CodeValue::Last),
+    CodeLine::step("    want  := slices(svc, pods)"),
+    CodeLine::step("    if have != want {"),
+    CodeLine::writes("        write(want)", CodeTag::Write),
+    CodeLine::end("    }"),
+    CodeLine::end("}"),
 ];
 
 pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
@@ -47,7 +48,7 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
         .filter(|before| before.meta.labels != event.object.meta.labels)
     {
         services.extend(cache.selecting(Kind::Service, namespace, &before.meta.labels));
-        k8s_model::sort::sort_by(&mut services, |a, b| a.meta.name.cmp(&b.meta.name));
+        services.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
         services.dedup_by(|a, b| Rc::ptr_eq(a, b));
     }
     for service in services {
@@ -104,7 +105,7 @@ pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> 
             })
         })
         .collect();
-    k8s_model::sort::sort(&mut ports);
+    ports.sort();
     ports
 }
 
@@ -113,7 +114,7 @@ fn number(port: &ServicePort, pod: &Pod) -> Option<i32> {
         return Some(if n == 0 { port.port } else { n as i32 });
     }
     let name = port.target_port.as_str()?;
-    let ports = pod.spec.containers.iter().flat_map(|c| &c.ports);
+    let ports = pod.spec.serving_containers().flat_map(|c| &c.ports);
     ports
         .filter(|p| p.protocol == port.protocol)
         .find(|p| p.name == name)
@@ -150,12 +151,17 @@ pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &
     Rc::new(labels)
 }
 
+/// Times of the last processed change of each Pod, by name, and of the Service, under an empty name, in seconds
+/// (`TriggerTimeTracker`).
+type TriggerTimes = BTreeMap<Str, i64>;
+
 /// Returns the time of the earliest change that the controller has not processed yet; kept between passes.
 pub(super) fn trigger_time(
     object: &Object,
     pods: &[&Rc<Object>],
-    memory: &mut Memory,
+    state: &mut KeyState,
 ) -> Option<Timestamp> {
+    let mut times: TriggerTimes = state.take();
     let (mut earliest, mut count): (Option<i64>, usize) = (None, 0);
     let mut seen: Vec<(&Str, i64)> = Vec::new();
     let none = Str::default();
@@ -169,7 +175,7 @@ pub(super) fn trigger_time(
     });
     let service = object.meta.creation_timestamp.map(|t| (&none, t.seconds()));
     for (name, time) in pod_times.chain(service) {
-        let known = memory.get(name);
+        let known = times.get(name);
         if known.is_none_or(|known| time > *known) {
             earliest = Some(earliest.map_or(time, |e| e.min(time)));
         }
@@ -177,15 +183,16 @@ pub(super) fn trigger_time(
         seen.push((name, time));
     }
     // Most passes see almost the same Pods as the previous one.
-    if count < memory.len() {
-        memory.clear();
+    if count < times.len() {
+        times.clear();
     }
     for (name, time) in seen {
-        match memory.get_mut(name) {
+        match times.get_mut(name) {
             Some(known) => *known = time,
-            None => drop(memory.insert(name.clone(), time)),
+            None => drop(times.insert(name.clone(), time)),
         }
     }
+    state.set(times);
     earliest.map(Timestamp::new)
 }
 

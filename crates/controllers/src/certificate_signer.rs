@@ -5,6 +5,7 @@
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use k8s_model::{Body, Kind, Object, ObjectRef, base64};
@@ -12,8 +13,10 @@ use serde_json::Value;
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "certificatesigningrequest-signing-controller",
-    aliases: &["csrsigning"],
+    component: Component::Controller(&ControllerId::new(
+        "certificatesigningrequest-signing-controller",
+    )),
+    aliases: &[&ControllerId::new("csrsigning")],
     title: "certificate signing",
     icon: "i-act",
     lane: "",

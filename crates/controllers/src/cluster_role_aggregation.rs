@@ -5,6 +5,7 @@
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "clusterrole-aggregation-controller",
+    component: Component::Controller(&ControllerId::new("clusterrole-aggregation-controller")),
     aliases: &[],
     title: "role aggregation",
     icon: "i-namespace",
@@ -43,7 +44,7 @@ impl Controller for ClusterRoleAggregation {
     }
 
     /// Wakes all aggregating ClusterRoles, since any ClusterRole may match their selectors.
-    fn also_wakes(&self, _event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, _event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         for role in cache
             .list(Kind::ClusterRole)
             .filter(|role| part(role, "aggregationRule").is_object())

@@ -3,6 +3,7 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, CLEANUP};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use k8s_model::time::SECOND;
@@ -10,11 +11,11 @@ use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 
 /// Interval of the checks for remaining custom objects, in seconds.
-const LOOK_AGAIN_S: u64 = 5;
+const REQUEUE_S: u64 = 5;
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "apiextensions-apiserver",
+    component: Component::Controller(&ControllerId::new("apiextensions-apiserver")),
     aliases: &[],
     title: "definitions",
     icon: "i-namespace",
@@ -96,14 +97,13 @@ fn clean_up(definition: &Object, out: &mut LoopClient<'_>) -> Result<Action, Api
         *definition.meta.name == *format!("{}.{}", info.plural, info.group)
     };
     let kind = out
-        .server
         .definitions()
         .served()
         .map(|defined| defined.kind)
         .find(|kind| of(*kind));
     let list = |out: &LoopClient<'_>| {
         kind.map_or_else(Vec::new, |kind| {
-            out.server
+            out.store()
                 .list(kind)
                 .map(|object| object.key())
                 .collect::<Vec<_>>()
@@ -121,7 +121,7 @@ fn clean_up(definition: &Object, out: &mut LoopClient<'_>) -> Result<Action, Api
         );
     }
     if !list(out).is_empty() {
-        return Ok(Action::RequeueAfter(LOOK_AGAIN_S * SECOND));
+        return Ok(Action::RequeueAfter(REQUEUE_S * SECOND));
     }
     out.patch(&definition.key(), Why::DependentsGone, |o| {
         o.meta.finalizers.retain(|f| f != CLEANUP)

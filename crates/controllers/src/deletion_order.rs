@@ -126,7 +126,7 @@ impl<'p, 'n> First<'p, 'n> {
 
     fn end(mut self) -> Vec<Ranked<'p>> {
         self.cut();
-        k8s_model::sort::sort_by(&mut self.held, |a, b| a.compare(b).0);
+        self.held.sort_by(|a, b| a.compare(b).0);
         self.held
     }
 }

@@ -6,7 +6,8 @@
 
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
-use apiserver::{ApiError, ApiServer, StatusReason};
+use apiserver::{ApiError, Definitions, ObjectScale, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -19,13 +20,13 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// Source component of its Events.
-const EVENT_SOURCE: &str = "controllermanager";
+static EVENT_SOURCE: ControllerId = ControllerId::new("controllermanager");
 /// Seconds after which an evicted Pod that still exists counts again.
 const DELETION_TIMEOUT_S: i64 = 120;
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "disruption-controller",
+    component: Component::Controller(&ControllerId::new("disruption-controller")),
     aliases: &[],
     title: "disruption",
     icon: "i-pdb",
@@ -50,7 +51,7 @@ impl Controller for DisruptionController {
     }
 
     /// Wakes the first budget that selects a Pod.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
         if marked(pod).is_some() {
             wake(pod.key());
@@ -88,22 +89,22 @@ impl Controller for DisruptionController {
         });
         if pods.is_empty() {
             out.event_as(
-                EVENT_SOURCE,
+                &EVENT_SOURCE,
                 object,
                 "Normal",
                 "NoPods",
                 "No matching pods found",
             );
         }
-        say_several(key, &pods, view.cache, out);
+        warn_multiple_pdbs(key, &pods, view.cache, out);
         let generation = object.meta.generation;
-        let (expected, desired) = match expected(&spec, &pods, view.cache, out.server) {
+        let (expected, desired) = match expected(&spec, &pods, view.cache, out.definitions()) {
             Ok(counts) => counts,
             Err(text) => {
                 let message =
                     format_smolstr!("Failed to calculate the number of expected pods: {text}");
                 out.event_as(
-                    EVENT_SOURCE,
+                    &EVENT_SOURCE,
                     object,
                     "Warning",
                     "CalculateExpectedPodCountFailed",
@@ -147,7 +148,7 @@ impl Controller for DisruptionController {
                 let message = format_smolstr!(
                     "Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't"
                 );
-                out.event_as(EVENT_SOURCE, pod, "Warning", "NotDeleted", message);
+                out.event_as(&EVENT_SOURCE, pod, "Warning", "NotDeleted", message);
             }
             status.current_healthy += i32::from(pod.body::<Pod>().is_ready());
         }
@@ -202,22 +203,22 @@ fn forget_stale(
 }
 
 /// Records an Event for each Pod selected by several budgets, saying that this budget, the first, was used.
-fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut LoopClient<'_>) {
-    let first = cache
-        .list_in(Kind::PodDisruptionBudget, &key.namespace)
-        .next()
-        .is_some_and(|b| b.meta.name == key.name);
-    if !first {
-        return;
-    }
+fn warn_multiple_pdbs(
+    key: &ObjectRef,
+    pods: &[Rc<Object>],
+    cache: &Cache,
+    out: &mut LoopClient<'_>,
+) {
     let several = |pod: &&Rc<Object>| {
         let budgets = cache.selecting(Kind::PodDisruptionBudget, &key.namespace, &pod.meta.labels);
+        let mut selecting = budgets
+            .iter()
+            .filter(|budget| BudgetSpec::of(budget).selects(pod));
         budgets.len() > 1
-            && budgets
-                .iter()
-                .filter(|budget| BudgetSpec::of(budget).selects(pod))
-                .count()
-                > 1
+            && selecting
+                .next()
+                .is_some_and(|budget| budget.meta.name == key.name)
+            && selecting.next().is_some()
     };
     for pod in pods.iter().filter(several) {
         let (namespace, name) = (&key.namespace, &pod.meta.name);
@@ -226,7 +227,7 @@ fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Lo
             key.name.as_str()
         );
         out.event_as(
-            EVENT_SOURCE,
+            &EVENT_SOURCE,
             pod,
             "Warning",
             "MultiplePodDisruptionBudgets",
@@ -256,16 +257,16 @@ fn expected(
     spec: &BudgetSpec,
     pods: &[Rc<Object>],
     cache: &Cache,
-    server: &ApiServer,
+    definitions: &Definitions,
 ) -> Result<(i64, i64), String> {
     if let Some(max) = &spec.max_unavailable {
-        let all = wanted_by_owners(pods, cache, server)?;
+        let all = wanted_by_owners(pods, cache, definitions)?;
         return Ok((all, (all - max.resolve(all, true)).max(0)));
     }
     match &spec.min_available {
         Some(IntOrPercent::Int(n)) => Ok((pods.len() as i64, *n)),
         Some(percent) => {
-            let all = wanted_by_owners(pods, cache, server)?;
+            let all = wanted_by_owners(pods, cache, definitions)?;
             Ok((all, percent.resolve(all, true)))
         }
         None => Ok((0, 0)),
@@ -274,7 +275,11 @@ fn expected(
 
 /// Sums the desired replicas of the Pods' controllers, each counted once, a Deployment too while its Pods belong to several ReplicaSets;
 /// bare Pods do not count.
-fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> Result<i64, String> {
+fn wanted_by_owners(
+    pods: &[Rc<Object>],
+    cache: &Cache,
+    definitions: &Definitions,
+) -> Result<i64, String> {
     let (mut owners, mut scales): (Vec<Uid>, Vec<(Uid, i64)>) = (Vec::new(), Vec::new());
     for pod in pods {
         let Some(owner) = pod.meta.controller() else {
@@ -284,7 +289,7 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> R
             continue;
         }
         owners.push(owner.uid);
-        let (uid, replicas) = scale(pod, cache, server)?
+        let (uid, replicas) = scale(pod, cache, definitions)?
             .ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
         if !scales.iter().any(|(scaled, _)| *scaled == uid) {
             scales.push((uid, replicas));
@@ -294,7 +299,11 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> R
 }
 
 /// Returns uid and desired replicas of a Pod's controller, or of the Deployment above it.
-fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid, i64)>, String> {
+fn scale(
+    pod: &Object,
+    cache: &Cache,
+    definitions: &Definitions,
+) -> Result<Option<(Uid, i64)>, String> {
     let owner_of = |object: &Object| {
         let owner = object.meta.controller()?;
         let key = owner.key(&object.meta.namespace)?;
@@ -316,15 +325,13 @@ fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid,
         return Ok(Some((uid, i64::from(set.spec.replicas))));
     }
     // Any other kind needs the scale subresource.
-    let scale = server
-        .scale_of(&owner)
-        .map_err(|error| match error.reason {
-            StatusReason::NotFound => format!(
-                "{} does not implement the scale subresource",
-                owner.kind.group_resource()
-            ),
-            _ => error.message,
-        })?;
+    let scale = ObjectScale::of(definitions, &owner).map_err(|error| match error.reason {
+        StatusReason::NotFound => format!(
+            "{} does not implement the scale subresource",
+            owner.kind.group_resource()
+        ),
+        _ => error.message,
+    })?;
     Ok(Some((uid, scale.replicas)))
 }
 
@@ -342,7 +349,7 @@ mod tests {
                 body: Body::Pod(Box::default()),
             })
         };
-        let (cache, server) = (Cache::default(), ApiServer::new(Timestamp::default(), 1));
+        let (cache, definitions) = (Cache::default(), Definitions::default());
         let spec = |min, max| BudgetSpec {
             min_available: min,
             max_unavailable: max,
@@ -357,7 +364,7 @@ mod tests {
         ];
         for (spec, counts) in cases {
             assert_eq!(
-                expected(&spec, &[pod(), pod(), pod()], &cache, &server),
+                expected(&spec, &[pod(), pod(), pod()], &cache, &definitions),
                 Ok(counts),
                 "{spec:?}"
             );

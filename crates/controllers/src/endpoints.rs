@@ -10,6 +10,7 @@ use crate::backends;
 use apiserver::ApiError;
 use apiserver::journal::Op;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
@@ -20,9 +21,12 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Identity of the controller.
+pub static ID: ControllerId = ControllerId::new("endpoint-controller");
+
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "endpoint-controller",
+    component: Component::Controller(&ID),
     aliases: &[],
     title: "endpoint",
     icon: "i-endpointslice",
@@ -48,8 +52,16 @@ impl Controller for EndpointsController {
         WATCHES
     }
 
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Endpoints)
+    }
+
+    fn serves(&self, object: &Object) -> bool {
+        object.kind == Kind::Service
+    }
+
     /// Wakes the Services of a changed Pod, and the Service of deleted Endpoints, which are then recreated.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.object.kind == Kind::Pod {
             backends::services_of(event, cache, wake);
         } else if event.op == Op::Deleted {
@@ -72,7 +84,7 @@ impl Controller for EndpointsController {
         };
         let Some((object, service)) = view.cache.get::<Service>(key) else {
             // The Endpoints of a deleted Service are deleted too.
-            if out.server.get(&endpoints).is_some() {
+            if out.store().get(&endpoints).is_some() {
                 out.delete(
                     &endpoints,
                     Default::default(),
@@ -98,7 +110,7 @@ fn sync(
     out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
-    let trigger = trigger_time(object, &pods, out.memory);
+    let trigger = trigger_time(object, &pods, out.state);
     let subsets = subsets(object, service, &pods);
     let count = |list: fn(&Subset) -> usize| subsets.iter().map(list).sum::<usize>() as u32;
     let ready = count(|s| s.addresses.len());
@@ -109,7 +121,7 @@ fn sync(
     let labels = labels(
         object,
         service,
-        &[("endpoints.kubernetes.io/managed-by", "endpoint-controller")],
+        &[("endpoints.kubernetes.io/managed-by", ID.name)],
     );
     let Some((old, body)) = view.cache.get::<Endpoints>(endpoints) else {
         let mut meta = ObjectMeta {
@@ -170,8 +182,8 @@ fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subs
     }
     let mut subsets: Vec<Subset> = by_ports.into_values().collect();
     for subset in &mut subsets {
-        k8s_model::sort::sort_by(&mut subset.addresses, |a, b| a.ip.cmp(&b.ip));
-        k8s_model::sort::sort_by(&mut subset.not_ready_addresses, |a, b| a.ip.cmp(&b.ip));
+        subset.addresses.sort_by(|a, b| a.ip.cmp(&b.ip));
+        subset.not_ready_addresses.sort_by(|a, b| a.ip.cmp(&b.ip));
     }
     subsets
 }

@@ -10,6 +10,7 @@ use super::{Controller, Event, Watch};
 use crate::backends;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
@@ -28,7 +29,7 @@ const MANAGER: &str = "endpointslice-controller.k8s.io";
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "endpointslice-controller",
+    component: Component::Controller(&ControllerId::new("endpointslice-controller")),
     aliases: &[],
     title: "endpointslice",
     icon: "i-endpointslice",
@@ -54,7 +55,15 @@ impl Controller for EndpointSliceController {
         WATCHES
     }
 
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::EndpointSlice)
+    }
+
+    fn serves(&self, object: &Object) -> bool {
+        object.kind == Kind::Service
+    }
+
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         backends::services_of(event, cache, wake);
     }
 
@@ -84,7 +93,7 @@ fn sync(
     out: &mut LoopClient<'_>,
 ) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
-    let trigger = trigger_time(object, &pods, out.memory);
+    let trigger = trigger_time(object, &pods, out.state);
     let wanted = wanted(object, service, &pods, view.cache);
     let mut all = wanted.values().flatten();
     let ready = all
@@ -186,14 +195,138 @@ struct SlicePlan<'p> {
     why: Why,
 }
 
+/// Desired content of a slice.
+#[derive(Clone, PartialEq, Debug)]
+struct SliceContent {
+    ports: Vec<EndpointPort>,
+    endpoints: Vec<Endpoint>,
+}
+
+/// Changes to the slices of a Service.
+#[derive(Default)]
+struct SliceChanges<'s> {
+    create: Vec<SliceContent>,
+    update: Vec<(&'s Rc<Object>, SliceContent)>,
+    delete: Vec<&'s Rc<Object>>,
+}
+
+/// Slice with the desired ones of its endpoints.
+struct KeptSlice<'s> {
+    slice: &'s Rc<Object>,
+    endpoints: Vec<Endpoint>,
+    is_changed: bool,
+}
+
+impl KeptSlice<'_> {
+    fn room(&self) -> usize {
+        MAX_PER_SLICE.saturating_sub(self.endpoints.len())
+    }
+
+    /// Moves endpoints into the slice until it is full.
+    fn fill(&mut self, desired: &mut BTreeMap<Uid, Endpoint>) {
+        let count = self.room().min(desired.len());
+        self.is_changed |= count > 0;
+        self.endpoints.extend(pop(desired, count));
+    }
+}
+
+fn pop(desired: &mut BTreeMap<Uid, Endpoint>, count: usize) -> impl Iterator<Item = Endpoint> {
+    (0..count).map_while(|_| desired.pop_first().map(|(_, endpoint)| endpoint))
+}
+
+impl<'s> SliceChanges<'s> {
+    /// Plans the changes that lead from the existing slices to the desired endpoints (`reconcileByAddressType`).
+    fn plan(existing: &'s [Rc<Object>], desired: ByPorts, labels: &Labels) -> SliceChanges<'s> {
+        let mut changes = SliceChanges::default();
+        let mut by_ports: BTreeMap<&[EndpointPort], Vec<&'s Rc<Object>>> = BTreeMap::new();
+        for slice in existing {
+            let ports = &slice.body::<EndpointSlice>().ports;
+            by_ports.entry(ports).or_default().push(slice);
+        }
+        for (ports, endpoints) in desired {
+            let slices = by_ports.remove(ports.as_slice()).unwrap_or_default();
+            changes.reconcile_by_port_mapping(ports, slices, endpoints, labels);
+        }
+        changes.delete.extend(by_ports.into_values().flatten());
+        if changes.delete.len() == existing.len() && changes.create.is_empty() {
+            // An empty slice indicates that there are no endpoints.
+            changes.create.push(SliceContent {
+                ports: Vec::new(),
+                endpoints: Vec::new(),
+            });
+        }
+        // Slices that would be deleted take the content of those that would be created (`finalize`).
+        while !changes.delete.is_empty()
+            && let Some(content) = changes.create.pop()
+        {
+            changes.update.push((changes.delete.remove(0), content));
+        }
+        changes
+    }
+
+    /// Plans the changes to the slices of one set of ports: endpoints stay in their slice; further ones fill the slices that change
+    /// anyway, then the unchanged slice that they fit best, then new slices.
+    fn reconcile_by_port_mapping(
+        &mut self,
+        ports: Vec<EndpointPort>,
+        existing: Vec<&'s Rc<Object>>,
+        mut desired: BTreeMap<Uid, Endpoint>,
+        labels: &Labels,
+    ) {
+        let mut kept: Vec<KeptSlice<'s>> = Vec::new();
+        for slice in existing {
+            let current = &slice.body::<EndpointSlice>().endpoints;
+            let endpoints: Vec<Endpoint> = current
+                .iter()
+                .filter_map(|endpoint| desired.remove(&endpoint.target_ref.as_ref()?.uid))
+                .collect();
+            if endpoints.is_empty() && !current.is_empty() {
+                self.delete.push(slice);
+                continue;
+            }
+            kept.push(KeptSlice {
+                slice,
+                is_changed: endpoints != *current || slice.meta.labels != *labels,
+                endpoints,
+            });
+        }
+        let mut changed: Vec<_> = kept.iter_mut().filter(|slice| slice.is_changed).collect();
+        changed.sort_by_key(|slice| slice.room());
+        for slice in changed {
+            slice.fill(&mut desired);
+        }
+        while !desired.is_empty() {
+            let best = kept
+                .iter_mut()
+                .filter(|slice| desired.len() < MAX_PER_SLICE && !slice.is_changed)
+                .filter(|slice| slice.room() >= desired.len())
+                .min_by_key(|slice| slice.room());
+            match best {
+                Some(slice) => slice.fill(&mut desired),
+                None => self.create.push(SliceContent {
+                    ports: ports.clone(),
+                    endpoints: pop(&mut desired, MAX_PER_SLICE).collect(),
+                }),
+            }
+        }
+        for slice in kept.into_iter().filter(|slice| slice.is_changed) {
+            let content = SliceContent {
+                ports: ports.clone(),
+                endpoints: slice.endpoints,
+            };
+            self.update.push((slice.slice, content));
+        }
+    }
+}
+
 impl SlicePlan<'_> {
     fn carry_out(
         &self,
-        mut wanted: ByPorts,
+        desired: ByPorts,
         view: &PassView<'_>,
         out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
-        let mine: Vec<Rc<Object>> = view
+        let existing: Vec<Rc<Object>> = view
             .cache
             .owned_of_kind(self.object.meta.uid, Kind::EndpointSlice)
             .filter(|s| {
@@ -204,69 +337,15 @@ impl SlicePlan<'_> {
             })
             .cloned()
             .collect();
-        if wanted.is_empty() {
-            // An empty slice indicates that there are no endpoints.
-            wanted.insert(Vec::new(), BTreeMap::new());
+        let changes = SliceChanges::plan(&existing, desired, &self.labels);
+        for content in changes.create {
+            self.create(content, out)?;
         }
-        let mut spare: Vec<&Rc<Object>> = Vec::new();
-        for slice in &mine {
-            let body: &EndpointSlice = slice.body();
-            let Some(group) = wanted.get_mut(&body.ports) else {
-                spare.push(slice);
-                continue;
-            };
-            let mut kept: Vec<Endpoint> = body
-                .endpoints
-                .iter()
-                .filter_map(|e| group.remove(&e.target_ref.as_ref()?.uid))
-                .collect();
-            let room = MAX_PER_SLICE.saturating_sub(kept.len());
-            for uid in group.keys().copied().take(room).collect::<Vec<_>>() {
-                kept.extend(group.remove(&uid));
-            }
-            if kept.is_empty() && !body.endpoints.is_empty() {
-                spare.push(slice);
-                continue;
-            }
-            self.update(slice, body.ports.clone(), kept, out)?;
+        for (slice, content) in changes.update {
+            self.update(slice, content, out)?;
         }
-        self.place_rest(wanted, &mine, spare, out)
-    }
-
-    /// Fills slices that lost addresses, creates new ones, and deletes surplus slices.
-    fn place_rest(
-        &self,
-        wanted: ByPorts,
-        mine: &[Rc<Object>],
-        mut spare: Vec<&Rc<Object>>,
-        out: &mut LoopClient<'_>,
-    ) -> Result<(), ApiError> {
-        let kept = mine.len() - spare.len();
-        let placeholder = wanted.len() == 1 && wanted.contains_key(&Vec::new()) && kept == 0;
-        for (ports, group) in wanted {
-            let rest: Vec<Endpoint> = group.into_values().collect();
-            if rest.is_empty() && !(placeholder && ports.is_empty()) {
-                continue;
-            }
-            let chunks: Vec<Vec<Endpoint>> = if rest.is_empty() {
-                vec![rest]
-            } else {
-                rest.chunks(MAX_PER_SLICE).map(<[_]>::to_vec).collect()
-            };
-            for chunk in chunks {
-                match spare.pop() {
-                    Some(slice) => self.update(slice, ports.clone(), chunk, out)?,
-                    None => self.create(ports.clone(), chunk, out)?,
-                }
-            }
-        }
-        for (i, slice) in spare.into_iter().enumerate() {
-            let is_last = kept == 0 && i == 0 && out.writes == 0;
-            if is_last {
-                self.update(slice, Vec::new(), Vec::new(), out)?;
-            } else {
-                out.delete(&slice.key(), Default::default(), self.why.clone())?;
-            }
+        for slice in changes.delete {
+            out.delete(&slice.key(), Default::default(), self.why.clone())?;
         }
         Ok(())
     }
@@ -274,8 +353,7 @@ impl SlicePlan<'_> {
     fn update(
         &self,
         slice: &Rc<Object>,
-        ports: Vec<EndpointPort>,
-        endpoints: Vec<Endpoint>,
+        SliceContent { ports, endpoints }: SliceContent,
         out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let body: &EndpointSlice = slice.body();
@@ -296,8 +374,7 @@ impl SlicePlan<'_> {
 
     fn create(
         &self,
-        ports: Vec<EndpointPort>,
-        endpoints: Vec<Endpoint>,
+        SliceContent { ports, endpoints }: SliceContent,
         out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
         let mut meta = ObjectMeta {
@@ -322,5 +399,85 @@ impl SlicePlan<'_> {
             self.why.clone(),
         )?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_model::network::TargetRef;
+
+    fn endpoint(uid: u128) -> Endpoint {
+        Endpoint {
+            target_ref: Some(TargetRef {
+                uid: Uid(uid),
+                ..Default::default()
+            }),
+            ..Default::default()
+        }
+    }
+
+    fn slice(uids: std::ops::Range<u128>) -> Rc<Object> {
+        Rc::new(Object {
+            kind: Kind::EndpointSlice,
+            meta: ObjectMeta::default(),
+            body: Body::EndpointSlice(Box::new(EndpointSlice {
+                endpoints: uids.map(endpoint).collect(),
+                ..Default::default()
+            })),
+        })
+    }
+
+    /// Lengths of the slices after a change to these endpoints: updated by index, created, and the indexes of those deleted.
+    fn lengths(
+        existing: &[Rc<Object>],
+        uids: impl Iterator<Item = u128>,
+    ) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
+        let desired = uids.map(|uid| (Uid(uid), endpoint(uid))).collect();
+        let desired = ByPorts::from([(Vec::new(), desired)]);
+        let changes = SliceChanges::plan(existing, desired, &Labels::default());
+        let index = |slice: &Rc<Object>| {
+            let mut all = existing.iter();
+            all.position(|one| Rc::ptr_eq(one, slice)).unwrap()
+        };
+        let updated = changes.update.iter();
+        (
+            updated
+                .map(|(slice, content)| (index(slice), content.endpoints.len()))
+                .collect(),
+            changes.create.iter().map(|c| c.endpoints.len()).collect(),
+            changes.delete.into_iter().map(index).collect(),
+        )
+    }
+
+    #[test]
+    fn new_endpoints_fill_the_unchanged_slice_that_they_fit_best() {
+        let existing = [slice(0..50), slice(100..190), slice(200..280)];
+        let old = (0..50).chain(100..190).chain(200..280);
+        let updated = |count: u128| lengths(&existing, old.clone().chain(1000..1000 + count));
+        assert_eq!(updated(10), (vec![(1, 100)], vec![], vec![]));
+        assert_eq!(updated(15), (vec![(2, 95)], vec![], vec![]));
+        assert_eq!(
+            updated(60),
+            (vec![], vec![60], vec![]),
+            "no single slice has room"
+        );
+    }
+
+    #[test]
+    fn new_endpoints_fill_the_fullest_slices_that_change_anyway() {
+        let existing = [slice(0..50), slice(100..190), slice(200..280)];
+        let kept = (0..49).chain(100..189).chain(200..280);
+        let changed = lengths(&existing, kept.chain(1000..1020));
+        assert_eq!(changed, (vec![(0, 58), (1, 100)], vec![], vec![]));
+    }
+
+    #[test]
+    fn emptied_slice_is_used_again_for_endpoints_that_fit_nowhere() {
+        let existing = [slice(0..50), slice(100..200)];
+        let changed = lengths(&existing, (100..200).chain(1000..1010));
+        assert_eq!(changed, (vec![(0, 10)], vec![], vec![]));
+        let all_gone = lengths(&existing, 0..0);
+        assert_eq!(all_gone, (vec![(0, 0)], vec![], vec![1]));
     }
 }

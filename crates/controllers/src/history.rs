@@ -20,7 +20,8 @@ pub(super) fn number(revision: &Object) -> i64 {
 pub(super) fn new_revision(
     owner: &Object,
     template: &PodTemplate,
-    (name, hash_label): (&Str, &'static str),
+    name: &Str,
+    hash_label: &'static str,
     number: i64,
 ) -> Object {
     let mut labels = (*template.labels).clone();
@@ -66,7 +67,7 @@ pub(super) fn delete_oldest(
     limit: i64,
     out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
-    k8s_model::sort::sort_by_key(&mut idle, |r| number(r));
+    idle.sort_by_key(|r| number(r));
     for revision in idle.iter().take(surplus) {
         out.delete(
             &revision.key(),

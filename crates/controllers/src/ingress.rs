@@ -6,6 +6,7 @@
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -15,7 +16,7 @@ use k8s_model::{Kind, ObjectRef};
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "nginx-ingress-controller",
+    component: Component::Controller(&ControllerId::new("nginx-ingress-controller")),
     aliases: &[],
     title: "ingress",
     icon: "i-ingress",
@@ -41,7 +42,7 @@ impl Controller for IngressController {
     }
 
     /// Wakes every Ingress when an IngressClass changes or a node is added or removed.
-    fn also_wakes(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.object.kind == Kind::IngressClass || event.op != apiserver::Op::Modified {
             cache
                 .list(Kind::Ingress)

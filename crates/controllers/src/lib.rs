@@ -5,12 +5,13 @@
 //! (2 files: its own and `src/lib.rs`).
 //!
 //! 1. `src/<name>.rs` (or a folder). Its header states the guarantees and the upstream source that it
-//!    models. A `static DESCRIPTOR: Descriptor` has its name, title, icon (of `static/icons.svg`), lane of the timeline and the pseudo-code of a
+//!    models. A `static DESCRIPTOR: Descriptor` has its identity, title, icon (of `static/icons.svg`), lane of the timeline and the pseudo-code of a
 //!    pass, or `GENERIC`. `impl Controller` returns that descriptor and its watches, and has `reconcile`, which writes through `LoopClient`, each
 //!    write with a `Why`.
 //! 2. In `src/lib.rs`: `mod <name>;` and a line in `ALL`. The work queue, timeline, ring of loops and console find it there.
 //!
-//! A write for a new reason needs a new variant of `Why` (`crates/apiserver/src/why.rs`) and its text: the compiler names the places.
+//! A write for a new reason needs a new variant of `Why` (`crates/apiserver/src/why.rs`), and in `crates/explain/src/why/` its words, facts
+//! and role: the compiler names the places.
 //! `namespace.rs` and `ttl_after_finished.rs` are short examples to copy.
 
 mod autoscaler;
@@ -26,6 +27,7 @@ mod deployment;
 mod disruption;
 mod endpoints;
 mod endpointslice;
+mod event_driven;
 mod garbage_collector;
 mod gateway;
 mod history;
@@ -47,12 +49,16 @@ pub mod taint_eviction;
 mod ttl_after_finished;
 mod volume_binder;
 
-pub use autoscaler::SCALER_PERIOD_SECONDS;
+pub use autoscaler::{SCALER_PERIOD_SECONDS, conditions as autoscaler_conditions};
 pub use controller::{Controller, Watch};
 pub use controller_runtime::watch::Event;
-pub use daemonset::specimen as daemon_pod;
+pub use daemonset::pod_for_simulation as daemon_pod;
+pub use endpoints::ID as ENDPOINTS;
+pub use node_lifecycle::ID as NODE_LIFECYCLE;
+pub use replicaset::REPLICA_SETS;
 pub use volume_binder::CLAIM_RESYNC_SECONDS;
 
+use apiserver::Component;
 use controller_runtime::informer::Cache;
 use k8s_model::{Kind, Object, ObjectRef};
 
@@ -60,6 +66,7 @@ use k8s_model::{Kind, Object, ObjectRef};
 pub static ALL: &[&(dyn Controller + Sync)] = &[
     &deployment::DeploymentController,
     &replicaset::REPLICA_SETS,
+    &event_driven::EventDrivenReplicaSets,
     &replicaset::REPLICATION_CONTROLLERS,
     &statefulset::StatefulSetController,
     &job::JobController,
@@ -90,10 +97,16 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &certificate_signer::CertificateSigner,
 ];
 
-/// Returns true if the provisioner or the resizer has work to do for a claim or a volume.
-pub fn works_on_volume(name: &str, object: &Object) -> bool {
-    name == provisioner::NAME && provisioner::works_on(object)
-        || name == resizer::NAME && resizer::works_on(object)
+/// Returns the controller with this identity.
+pub fn controller(component: Component) -> Option<&'static (dyn Controller + Sync)> {
+    ALL.iter()
+        .copied()
+        .find(|controller| controller.component() == component)
+}
+
+/// Returns true if the component is the controller of the kind.
+pub fn is_controller_of(component: Component, kind: Kind) -> bool {
+    controller(component).is_some_and(|controller| controller.kind() == Some(kind))
 }
 
 /// Index of the route shared by all custom kinds: a watch of one custom kind watches all.
@@ -133,14 +146,14 @@ pub fn woken_by(
                     wake_owner(owner, before, &mut |key| wake(*i, key));
                 }
             }
-            Watch::Maps(_) => ALL[*i].also_wakes(event, cache, &mut |key| wake(*i, key)),
+            Watch::Maps(_) => ALL[*i].map_event(event, cache, &mut |key| wake(*i, key)),
         }
     }
 }
 
 fn wake_owner(owner: Kind, object: &Object, wake: &mut dyn FnMut(ObjectRef)) {
     if let Some(reference) = object.meta.controller()
-        && reference.kind == owner.name()
+        && reference.is_kind(owner)
     {
         wake(ObjectRef {
             kind: owner,

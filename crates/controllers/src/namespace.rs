@@ -4,9 +4,11 @@
 
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
-use apiserver::{ApiError, FINALIZED_BY_LOOP};
+use apiserver::{ApiError, DeleteOptions, NAMESPACE_FINALIZER, spec_finalizers};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::limit::ClientLimit;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, kind};
@@ -20,7 +22,7 @@ const FINALIZERS_S: u64 = 15;
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "namespace-controller",
+    component: Component::Controller(&ControllerId::new("namespace-controller")),
     aliases: &[],
     title: "namespace",
     icon: "i-namespace",
@@ -41,6 +43,15 @@ impl Controller for NamespaceController {
         &[Watch::For(Kind::Namespace)]
     }
 
+    /// Widens the limit, since objects are deleted one by one. Models `startModifiedNamespaceController` of
+    /// `cmd/kube-controller-manager/app/core.go`.
+    fn client_limit(&self, common: ClientLimit) -> ClientLimit {
+        ClientLimit {
+            qps: common.qps * 20.0,
+            burst: common.burst.saturating_mul(100),
+        }
+    }
+
     fn delay(&self, event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
         if event.object.meta.is_deleting() {
             GRACE_US
@@ -58,6 +69,9 @@ impl Controller for NamespaceController {
         let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else {
             return Ok(Action::AwaitChange);
         };
+        if spec_finalizers(namespace).is_empty() {
+            return Ok(Action::AwaitChange);
+        }
         let mut left = Left::default();
         let since = namespace
             .meta
@@ -81,30 +95,30 @@ impl Controller for NamespaceController {
         if !left.count.is_empty() {
             return Ok(Action::RequeueAfter((wait / 2 + 1) * SECOND));
         }
-        out.patch(&namespace.key(), Why::DependentsGone, |o| {
-            o.meta.finalizers.retain(|f| f != FINALIZED_BY_LOOP)
-        })?;
+        let mut others = spec_finalizers(namespace).to_vec();
+        others.retain(|finalizer| finalizer != NAMESPACE_FINALIZER);
+        out.finalize(key, &others, Why::DependentsGone)?;
         Ok(Action::AwaitChange)
     }
 }
 
 /// Returns the longest termination grace period of the namespace's Pods, in seconds.
 fn longest_stop(namespace: &ObjectRef, out: &LoopClient<'_>) -> u64 {
-    let pods = out
-        .server
-        .list(Kind::Pod)
-        .filter(|o| o.meta.namespace == namespace.name)
-        .filter_map(|o| o.get::<Pod>());
+    let pods = out.store().listing(Kind::Pod, Some(&namespace.name));
     let grace = |pod: &Pod| {
         pod.spec
             .termination_grace_period_seconds
             .unwrap_or(30)
             .max(0) as u64
     };
-    pods.filter(|pod| !pod.is_terminal())
-        .map(grace)
-        .max()
-        .unwrap_or(0)
+    pods.filter_map(|object| {
+        object
+            .get()
+            .filter(|pod: &&Pod| !pod.is_terminal())
+            .map(grace)
+    })
+    .max()
+    .unwrap_or(0)
 }
 
 /// Remaining content of a namespace.
@@ -123,19 +137,14 @@ impl Left {
             owner: format!("Namespace {}", namespace.name).into(),
         };
         let content: Vec<ObjectRef> = out
-            .server
-            .list(kind)
-            .filter(|o| o.meta.namespace == namespace.name)
+            .store()
+            .listing(kind, Some(&namespace.name))
             .map(|o| o.key())
             .collect();
         for object in content {
-            if out
-                .delete(&object, Default::default(), why.clone())
-                .is_err()
-            {
-                continue;
-            }
-            let Some(stays) = out.server.get(&object) else {
+            // What could not be deleted is still there, and counts.
+            let _ = out.delete(&object, DeleteOptions::background(), why.clone());
+            let Some(stays) = out.store().get(&object) else {
                 continue;
             };
             *self
@@ -206,7 +215,7 @@ impl Left {
                 "All content-preserving finalizers finished",
             ),
         ];
-        let now = json!(out.server.wall().rfc3339());
+        let now = json!(out.store().wall().rfc3339());
         out.update_status(namespace, Why::Observed, |o| {
             let Body::Other(body) = &mut o.body else { return };
             let status = body.entry("status").or_insert_with(|| json!({}));

@@ -56,7 +56,6 @@ fn claim_by(
         if selector.matches(&object.meta.labels)
             && mine(object)
             && !object.meta.is_deleting()
-            && !object.pod().is_some_and(|p| p.is_terminal())
             && let Some(adopted) = adopt(owner, object, out)?
         {
             claimed.push(adopted);
@@ -73,11 +72,11 @@ fn adopt(
 ) -> Result<Option<Rc<Object>>, ApiError> {
     let key = orphan.key();
     let still_free = out
-        .server
+        .store()
         .get(&key)
         .is_some_and(|now| now.meta.uid == orphan.meta.uid && now.meta.controller().is_none());
     let owner_lives = out
-        .server
+        .store()
         .get(&owner.key())
         .is_some_and(|now| now.meta.uid == owner.meta.uid && !now.meta.is_deleting());
     if !still_free || !owner_lives {

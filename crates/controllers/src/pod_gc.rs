@@ -7,7 +7,8 @@
 use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
-use apiserver::{ApiError, Delete, StatusReason};
+use apiserver::{ApiError, DeleteOptions, Preconditions, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -19,11 +20,16 @@ use k8s_model::{Body, Kind, ObjectRef, Time};
 const PERIOD_US: u64 = 20 * SECOND;
 const FIRST_US: u64 = 5 * SECOND;
 const QUARANTINE_US: u64 = 40 * SECOND;
-const DUE: &str = "due";
+
+/// Planned check.
+#[derive(Clone, Copy)]
+struct PlannedCheck {
+    due: u64,
+}
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "pod-garbage-collector-controller",
+    component: Component::Controller(&ControllerId::new("pod-garbage-collector-controller")),
     aliases: &[],
     title: "pod garbage collector",
     icon: "i-gc",
@@ -45,7 +51,7 @@ impl Controller for PodGarbageCollector {
     }
 
     /// Wakes a deleted node, and the missing node of a Pod bound to it.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let Some(pod) = object.pod() else {
             if event.op == Op::Deleted {
@@ -83,32 +89,23 @@ impl Controller for PodGarbageCollector {
         if key.kind == Kind::Pod {
             return collect_ended(view, out);
         }
-        if view.cache.object(key).is_some() || out.server.get(key).is_some() {
-            out.memory.clear();
+        if view.cache.object(key).is_some() || out.store().get(key).is_some() {
+            out.state.clear();
             return Ok(Action::AwaitChange);
         }
         let now = view.now.0;
-        let due =
-            *out.memory
-                .entry(DUE.into())
-                .or_insert_with(|| (next_look(view.now) + QUARANTINE_US) as i64) as u64;
+        let due = due(next_check(view.now) + QUARANTINE_US, out);
         if now < due {
             return Ok(Action::RequeueAfter(due - now));
         }
-        out.memory.clear();
-        let lost: Vec<_> = view
-            .cache
-            .list(Kind::Pod)
-            .filter(|o| o.body::<Pod>().node_name == key.name)
-            .cloned()
-            .collect();
-        for object in lost {
+        out.state.clear();
+        for object in view.cache.pods_on(&key.name) {
             let why = || Why::NodeGone {
                 node: key.name.clone(),
             };
             let (wall, generation) = (view.wall, object.meta.generation);
             if !object.body::<Pod>().is_terminal() {
-                out.patch(&object.key(), why(), |o| {
+                out.patch_status(&object.key(), why(), |o| {
                     if let Body::Pod(pod) = &mut o.body {
                         pod.status.phase = "Failed".into();
                         let message = "PodGC: node no longer exists";
@@ -121,9 +118,9 @@ impl Controller for PodGarbageCollector {
                     }
                 })?;
             }
-            let how = Delete {
-                grace_seconds: Some(0),
-                uid: Some(object.meta.uid),
+            let how = DeleteOptions {
+                grace_period_seconds: Some(0),
+                preconditions: Preconditions::of_uid(object.meta.uid),
                 ..Default::default()
             };
             match out.delete(&object.key(), how, why()) {
@@ -143,14 +140,11 @@ fn all_ended() -> ObjectRef {
 /// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
 fn collect_ended(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
-    let due = *out
-        .memory
-        .entry(DUE.into())
-        .or_insert_with(|| next_look(view.now) as i64) as u64;
+    let due = due(next_check(view.now), out);
     if now < due {
         return Ok(Action::RequeueAfter(due - now));
     }
-    out.memory.clear();
+    out.state.clear();
     let mut ended: Vec<_> = view
         .cache
         .list(Kind::Pod)
@@ -165,7 +159,7 @@ fn collect_ended(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<Action
         ended: ended.len() as u32,
         kept: view.config.ended_pods_kept as u32,
     };
-    k8s_model::sort::sort_by_key(&mut ended, |o| {
+    ended.sort_by_key(|o| {
         (
             o.body::<Pod>().status.reason != "Evicted",
             o.meta.creation_timestamp,
@@ -173,9 +167,9 @@ fn collect_ended(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<Action
         )
     });
     for object in &ended[..surplus] {
-        let how = Delete {
-            grace_seconds: Some(0),
-            uid: Some(object.meta.uid),
+        let how = DeleteOptions {
+            grace_period_seconds: Some(0),
+            preconditions: Preconditions::of_uid(object.meta.uid),
             ..Default::default()
         };
         match out.delete(&object.key(), how, why.clone()) {
@@ -186,8 +180,15 @@ fn collect_ended(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<Action
     Ok(Action::AwaitChange)
 }
 
+/// Returns the time of the planned check, which is planned first if there is none.
+fn due(first: u64, out: &mut LoopClient<'_>) -> u64 {
+    let PlannedCheck { due } = *out.state.get().unwrap_or(&PlannedCheck { due: first });
+    out.state.set(PlannedCheck { due });
+    due
+}
+
 /// Returns the time of upstream's next check.
-fn next_look(now: Time) -> u64 {
+fn next_check(now: Time) -> u64 {
     let passed = now.0.saturating_sub(FIRST_US).div_ceil(PERIOD_US);
     FIRST_US + passed * PERIOD_US
 }
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_lost_node_is_noticed_within_twenty_seconds() {
-        let look = |seconds: u64| next_look(Time(seconds * SECOND)) / SECOND;
+        let look = |seconds: u64| next_check(Time(seconds * SECOND)) / SECOND;
         assert_eq!(
             [0, 4, 5, 6, 24, 25, 26].map(look),
             [5, 5, 5, 25, 25, 25, 45]

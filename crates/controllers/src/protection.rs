@@ -5,6 +5,7 @@
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -20,7 +21,7 @@ const LIVE_LIST_US: Duration = 7 * MS;
 
 /// UI descriptor of the controller.
 static VOLUMES: Descriptor = Descriptor {
-    name: "pv-protection-controller",
+    component: Component::Controller(&ControllerId::new("pv-protection-controller")),
     aliases: &[],
     title: "pv protection",
     icon: "i-pv",
@@ -31,7 +32,7 @@ static VOLUMES: Descriptor = Descriptor {
 
 /// UI descriptor of the controller.
 static CLAIMS: Descriptor = Descriptor {
-    name: "pvc-protection-controller",
+    component: Component::Controller(&ControllerId::new("pvc-protection-controller")),
     aliases: &[],
     title: "pvc protection",
     icon: "i-pv",
@@ -55,8 +56,12 @@ impl Controller for ClaimProtection {
         ]
     }
 
+    fn serves(&self, _: &k8s_model::Object) -> bool {
+        false
+    }
+
     /// Wakes the claims that a deleted Pod used.
-    fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.op == apiserver::Op::Deleted {
             for name in event.object.body::<Pod>().spec.claims() {
                 wake(ObjectRef::new(
@@ -90,7 +95,7 @@ impl Controller for ClaimProtection {
         };
         // The cache may not contain yet a Pod that uses the claim.
         let live = out
-            .server
+            .store()
             .users_of(&key.namespace, &key.name)
             .into_iter()
             .any(uses);
@@ -119,6 +124,10 @@ impl Controller for VolumeProtection {
 
     fn watches(&self) -> &'static [Watch] {
         &[Watch::For(Kind::PersistentVolume)]
+    }
+
+    fn serves(&self, _: &k8s_model::Object) -> bool {
+        false
     }
 
     fn reconcile(

@@ -6,6 +6,7 @@ use super::volume_binder::PROVISIONED_BY;
 use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use k8s_model::json::Json as _;
@@ -14,20 +15,30 @@ use k8s_model::storage::{
     PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass,
 };
 use k8s_model::time::MS;
-use k8s_model::{Body, Kind, Object, ObjectRef, Str};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
 use serde_json::json;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// Provisioner name in StorageClasses.
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
-/// Memory key: completion time of the work in progress.
-const DUE: Str = Str::new_static("due");
+/// Work in progress on a claim or volume.
+#[derive(Clone, Copy)]
+struct Work {
+    /// Completion time.
+    due: Time,
+}
 const DELETE_AFTER_US: u64 = 200 * MS;
+
+/// Identity of the provisioner, a binary of its own.
+static ID: ControllerId = ControllerId {
+    name: NAME,
+    manager: "provisioner",
+};
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: NAME,
+    component: Component::Controller(&ID),
     aliases: &[],
     title: "provisioner",
     icon: "i-pv",
@@ -51,6 +62,10 @@ impl Controller for Provisioner {
         ]
     }
 
+    fn serves(&self, object: &Object) -> bool {
+        works_on(object)
+    }
+
     fn reconcile(
         &self,
         key: &ObjectRef,
@@ -68,7 +83,7 @@ impl Controller for Provisioner {
 }
 
 /// Returns true if a claim waits for a volume to be created, or a volume to be deleted.
-pub(super) fn works_on(object: &Object) -> bool {
+fn works_on(object: &Object) -> bool {
     match &object.body {
         Body::PersistentVolumeClaim(claim) => {
             claim.spec.volume_name.is_empty()
@@ -90,12 +105,15 @@ pub(super) fn works_on(object: &Object) -> bool {
 
 /// Returns `Ok` if `span` has elapsed since the first call; the error is the time remaining.
 pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut LoopClient<'_>) -> Result<(), u64> {
-    let now = view.now.0 as i64;
-    let due = *out.memory.entry(DUE).or_insert(now + span as i64);
-    if now >= due {
+    let begun = out.state.get::<Work>().copied();
+    let Work { due } = begun.unwrap_or(Work {
+        due: view.now.after(span),
+    });
+    out.state.set(Work { due });
+    if view.now >= due {
         Ok(())
     } else {
-        Err((due - now) as u64)
+        Err(due.0 - view.now.0)
     }
 }
 
@@ -121,13 +139,13 @@ fn provision(
     let name: Str = format_smolstr!("pvc-{}", object.meta.uid);
     let done = !claim.spec.volume_name.is_empty()
         || out
-            .server
+            .store()
             .get(&ObjectRef::new(Kind::PersistentVolume, "", &name))
             .is_some();
     if !asked || !placed || done || object.meta.is_deleting() {
         return Ok(Action::AwaitChange);
     }
-    if !out.memory.contains_key(&DUE) {
+    if out.state.get::<Work>().is_none() {
         let message = format!(
             "External provisioner is provisioning volume for claim \"{}/{}\"",
             object.meta.namespace, object.meta.name

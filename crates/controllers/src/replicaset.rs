@@ -4,12 +4,15 @@
 //! deleted until the controller has observed its earlier writes; at most 500 of either in one pass.
 //! Models `pkg/controller/replicaset/replica_set.go` and `pkg/controller/replication`.
 
+use super::event_driven::EventDrivenReplicaSets;
 use super::ownership::claim;
 use super::{Controller, Event, Watch, deletion_order};
 use apiserver::why::{DeletionRank, Why};
-use apiserver::{ApiError, Delete};
+use apiserver::{ApiError, DeleteOptions};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
-use controller_runtime::descriptor::{CodeLine, Descriptor};
+use controller_runtime::descriptor::{CodeLine, CodeTag, CodeValue, Descriptor};
+use controller_runtime::fact::FactId;
 use controller_runtime::informer::Cache;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
@@ -19,26 +22,35 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// Maximum number of Pods created or deleted in one pass.
-const BURST: usize = 500;
+pub(super) const BURST: usize = 500;
 
 /// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
-    ("for key := range queue {", "", ""),
-    ("    rs   := cache.Get(key)", "", "desired"),
-    ("    pods := active(cache.Owned(rs))", "", "actual"),
-    ("    diff := len(pods) - rs.Replicas", "", "difference"),
-    ("    if diff < 0 {", "", ""),
-    ("        create(-diff, rs.Template)", "create", "act"),
-    ("    } else if diff > 0 {", "", ""),
-    ("        delete(rank(pods)[:diff])", "delete", "act"),
-    ("    }", "", ""),
-    ("    updateStatus(rs, pods)", "status", "act"),
-    ("}", "", ""),
+    CodeLine::step("for key := range queue {"),
+    CodeLine::reads(
+        "    rs   := cache.Get(key)",
+        CodeValue::Fact(FactId::Desired),
+    ),
+    CodeLine::reads(
+        "    pods := active(cache.Owned(rs))",
+        CodeValue::Fact(FactId::Actual),
+    ),
+    CodeLine::reads(
+        "    diff := len(pods) - rs.Replicas",
+        CodeValue::Fact(FactId::Difference),
+    ),
+    CodeLine::step("    if diff < 0 {"),
+    CodeLine::writes("        create(-diff, rs.Template)", CodeTag::Create),
+    CodeLine::step("    } else if diff > 0 {"),
+    CodeLine::writes("        delete(rank(pods)[:diff])", CodeTag::Delete),
+    CodeLine::end("    }"),
+    CodeLine::writes("    updateStatus(rs, pods)", CodeTag::Status),
+    CodeLine::end("}"),
 ];
 
 /// UI descriptor of the controller.
 static REPLICA_SET: Descriptor = Descriptor {
-    name: "replicaset-controller",
+    component: Component::Controller(&ControllerId::new("replicaset-controller")),
     aliases: &[],
     title: "replicaset",
     icon: "i-replicaset",
@@ -49,7 +61,7 @@ static REPLICA_SET: Descriptor = Descriptor {
 
 /// UI descriptor of the controller.
 static REPLICATION_CONTROLLER: Descriptor = Descriptor {
-    name: "replication-controller",
+    component: Component::Controller(&ControllerId::new("replication-controller")),
     aliases: &[],
     title: "replication",
     icon: "i-replicaset",
@@ -59,7 +71,7 @@ static REPLICATION_CONTROLLER: Descriptor = Descriptor {
 };
 
 /// ReplicaSet controller.
-pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
+pub static REPLICA_SETS: ReplicaSetController = ReplicaSetController {
     descriptor: &REPLICA_SET,
     kind: Kind::ReplicaSet,
     watches: &[
@@ -70,7 +82,7 @@ pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
 };
 
 /// ReplicationController controller.
-pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
+pub static REPLICATION_CONTROLLERS: ReplicaSetController = ReplicaSetController {
     descriptor: &REPLICATION_CONTROLLER,
     kind: Kind::ReplicationController,
     watches: &[
@@ -81,13 +93,13 @@ pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
 };
 
 /// Controller of one of the two kinds.
-pub struct ReplicaLoop {
+pub struct ReplicaSetController {
     descriptor: &'static Descriptor,
     kind: Kind,
     watches: &'static [Watch],
 }
 
-impl Controller for ReplicaLoop {
+impl Controller for ReplicaSetController {
     fn descriptor(&self) -> &'static Descriptor {
         self.descriptor
     }
@@ -97,7 +109,7 @@ impl Controller for ReplicaLoop {
     }
 
     /// Wakes the objects whose selector matches a Pod without a controller.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
         if pod.meta.controller().is_some() {
             return;
@@ -112,6 +124,10 @@ impl Controller for ReplicaLoop {
                 wake(set.key());
             }
         }
+    }
+
+    fn event_driven(&self) -> Option<&'static (dyn Controller + Sync)> {
+        (self.kind == Kind::ReplicaSet).then_some(&EventDrivenReplicaSets)
     }
 
     fn reconcile(
@@ -129,24 +145,19 @@ impl Controller for ReplicaLoop {
         } else {
             Ok(())
         };
-        let status = status_of(object, set, counts, managed.as_ref().err(), view.wall);
-        // Unready Pods do not stop ready Pods from becoming available.
-        let waits = managed.is_ok()
-            && set.spec.min_ready_seconds > 0
-            && status.ready_replicas != status.available_replicas;
-        if status != set.status {
-            out.update_status(object, Why::Observed, |o| {
-                if let Body::ReplicaSet(body) = &mut o.body {
-                    body.status = status;
-                }
-            })?;
-        }
+        let failure = managed.as_ref().err();
+        let status = update_status(object, set, counts, failure, view.wall, out)?;
         managed?;
-        Ok(if waits {
-            Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND)
-        } else {
-            Action::AwaitChange
-        })
+        Ok(next_look(set, &status))
+    }
+}
+
+/// Returns when to look again without an event: ready Pods become available, also beside unready ones.
+pub(super) fn next_look(set: &ReplicaSet, status: &ReplicaSetStatus) -> Action {
+    if set.spec.min_ready_seconds > 0 && status.ready_replicas != status.available_replicas {
+        Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND)
+    } else {
+        Action::AwaitChange
     }
 }
 
@@ -154,7 +165,7 @@ impl Controller for ReplicaLoop {
 type Active = Option<Vec<Rc<Object>>>;
 
 /// Counts the Pods, and lists them if needed.
-fn look(
+pub(super) fn look(
     object: &Object,
     set: &ReplicaSet,
     view: &PassView<'_>,
@@ -163,7 +174,11 @@ fn look(
     if let Some(counts) = counted(object, set, view) {
         return Ok((counts, None));
     }
-    let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
+    // Only active Pods are adopted: `FilterActivePods` comes before the claim.
+    let uid = object.meta.uid;
+    let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |pod| {
+        pod.is_active_pod() || pod.meta.is_controlled_by(uid)
+    })?;
     let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
     let terminating = rest
         .iter()
@@ -273,14 +288,7 @@ fn manage(
                 rank,
                 stays: stays.into(),
             };
-            match out.delete(
-                &pod.key(),
-                Delete {
-                    uid: Some(pod.meta.uid),
-                    ..Default::default()
-                },
-                why,
-            ) {
+            match out.delete(&pod.key(), DeleteOptions::of_uid(pod.meta.uid), why) {
                 Ok(_) => out.event(
                     object,
                     "Normal",
@@ -305,9 +313,7 @@ fn create_pods(
     let missing = (want - have).min(BURST);
     let (mut made, mut batch) = (0, 1);
     while made < missing {
-        out.together(|out| {
-            create_batch(object, set, (have, want), batch.min(missing - made), out)
-        })?;
+        out.together(|out| create_batch(object, set, have, want, batch.min(missing - made), out))?;
         made += batch.min(missing - made);
         batch *= 2;
     }
@@ -318,7 +324,8 @@ fn create_pods(
 fn create_batch(
     object: &Rc<Object>,
     set: &ReplicaSet,
-    (have, want): (usize, usize),
+    have: usize,
+    want: usize,
     size: usize,
     out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
@@ -328,27 +335,61 @@ fn create_batch(
             have: have as i32,
             want: want as i32,
         };
-        match out.create(object.new_pod(&set.spec.template), why) {
-            Ok(pod) => out.event(
-                object,
-                "Normal",
-                "SuccessfulCreate",
-                format_smolstr!("Created pod: {}", pod.meta.name),
-            ),
-            // Every creation in a terminating namespace is refused.
-            Err(error) if error.is_of_terminating_namespace() => {}
-            Err(error) => {
-                out.event(
-                    object,
-                    "Warning",
-                    "FailedCreate",
-                    format_smolstr!("Error creating: {error}"),
-                );
-                failed = Some(error);
-            }
+        if let Err(error) = create_pod(object, set, why, out) {
+            failed = Some(error);
         }
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Creates a Pod of the template.
+pub(super) fn create_pod(
+    object: &Rc<Object>,
+    set: &ReplicaSet,
+    why: Why,
+    out: &mut LoopClient<'_>,
+) -> Result<(), ApiError> {
+    match out.create(object.new_pod(&set.spec.template), why) {
+        Ok(pod) => out.event(
+            object,
+            "Normal",
+            "SuccessfulCreate",
+            format_smolstr!("Created pod: {}", pod.meta.name),
+        ),
+        // Every creation in a terminating namespace is refused.
+        Err(error) if error.is_of_terminating_namespace() => {}
+        Err(error) => {
+            out.event(
+                object,
+                "Warning",
+                "FailedCreate",
+                format_smolstr!("Error creating: {error}"),
+            );
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the status with the given counts and the failure, if any, unless the object has it already, and returns it.
+pub(super) fn update_status(
+    object: &Object,
+    set: &ReplicaSet,
+    counts: ReplicaSetStatus,
+    failure: Option<&ApiError>,
+    now: Timestamp,
+    out: &mut LoopClient<'_>,
+) -> Result<ReplicaSetStatus, ApiError> {
+    let status = status_of(object, set, counts, failure, now);
+    if status != set.status {
+        let new = status.clone();
+        out.update_status(object, Why::Observed, |o| {
+            if let Body::ReplicaSet(body) = &mut o.body {
+                body.status = new;
+            }
+        })?;
+    }
+    Ok(status)
 }
 
 /// Returns the status with the given counts and the failure, if any.

@@ -11,6 +11,7 @@ use crate::provisioner;
 use apiserver::ApiError;
 use apiserver::journal::Actor;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -22,15 +23,18 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// User name under which the resizer writes.
-pub(super) const NAME: &str = "external-resizer loopscope.dev/provisioner";
+static ID: ControllerId = ControllerId::new("external-resizer loopscope.dev/provisioner");
 const STORAGE: &str = "storage";
 const WAITS_FOR_POD: &str =
     "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
 
+/// Identity of the Events of the expand controller.
+static VOLUME_EXPAND: ControllerId = ControllerId::new("volume_expand");
+
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: NAME,
-    aliases: &["volume_expand"],
+    component: Component::Controller(&ID),
+    aliases: &[&VOLUME_EXPAND],
     title: "provisioner",
     icon: "i-act",
     lane: "volume",
@@ -53,8 +57,12 @@ impl Controller for Resizer {
         ]
     }
 
+    fn serves(&self, object: &Object) -> bool {
+        works_on(object)
+    }
+
     /// Wakes the claims that a newly running Pod mounts.
-    fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod: &Pod = event.object.body();
         if pod.status.phase == "Running"
             && event
@@ -84,7 +92,7 @@ impl Controller for Resizer {
             return Ok(Action::AwaitChange);
         }
         let volume = out
-            .server
+            .store()
             .get(&ObjectRef::new(
                 Kind::PersistentVolume,
                 "",
@@ -108,7 +116,7 @@ impl Controller for Resizer {
 }
 
 /// Returns true if a claim requests more storage than its capacity.
-pub(super) fn works_on(object: &Object) -> bool {
+fn works_on(object: &Object) -> bool {
     object.get::<PersistentVolumeClaim>().is_some_and(|claim| {
         let has = claim
             .status
@@ -146,10 +154,10 @@ fn expand(
         .meta
         .annotation(PROVISIONED_BY)
         .is_some_and(|p| p == provisioner::NAME);
-    let wall = out.server.wall();
+    let wall = out.store().wall();
     if !has_condition(claim, "Resizing") {
         out.event_as(
-            "volume_expand",
+            &VOLUME_EXPAND,
             object,
             "Normal",
             "ExternalExpanding",
@@ -178,7 +186,7 @@ fn expand(
     if let Err(left) = waited(view.timing.provision, view, out) {
         return Ok(Action::RequeueAfter(left));
     }
-    out.memory.clear();
+    out.state.clear();
     out.update(volume, Why::Expanding, |o| {
         if let Body::PersistentVolume(volume) = &mut o.body {
             volume.spec = volume.spec.edited(|raw| {
@@ -189,7 +197,7 @@ fn expand(
         }
     })?;
     let block = claim.spec.volume_mode == "Block";
-    out.patch(&object.key(), Why::Expanding, |o| {
+    out.patch_status(&object.key(), Why::Expanding, |o| {
         mark(o, |status| {
             if block {
                 return finish(status, asked);

@@ -5,16 +5,19 @@
 
 use super::{Controller, Event, Watch};
 use apiserver::Op;
-use apiserver::{ApiError, quota};
+use apiserver::{ApiError, resource_quota as quota};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
+use k8s_model::network::Service;
+use k8s_model::storage::PersistentVolumeClaim;
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, ObjectRef, kind};
+use k8s_model::{Body, Kind, Object, ObjectRef, kind};
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "resourcequota-controller",
+    component: Component::Controller(&ControllerId::new("resourcequota-controller")),
     aliases: &[],
     title: "resourcequota",
     icon: "i-pdb",
@@ -51,20 +54,11 @@ impl Controller for QuotaController {
         ]
     }
 
-    /// Wakes the quotas of the namespace on a deletion, a Pod that ends and a changed Service type.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    /// Wakes the quotas of the namespace on a deletion, a Pod that ends or was resized, and a changed Service type.
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
-        let frees = event.op == Op::Deleted
-            || event
-                .before
-                .is_some_and(|before| match (&object.body, &before.body) {
-                    (Body::Pod(new), Body::Pod(old)) => new.is_terminal() && !old.is_terminal(),
-                    (Body::Service(new), Body::Service(old)) => new.spec != old.spec,
-                    (Body::PersistentVolumeClaim(new), Body::PersistentVolumeClaim(old)) => {
-                        new.spec != old.spec
-                    }
-                    _ => false,
-                });
+        let frees =
+            event.op == Op::Deleted || event.before.is_some_and(|before| uses_less(object, before));
         if frees {
             for quota in cache.list_in(Kind::ResourceQuota, &object.meta.namespace) {
                 wake(quota.key());
@@ -95,4 +89,24 @@ impl Controller for QuotaController {
         out.observe(object, status)?;
         Ok(Action::AwaitChange)
     }
+}
+
+/// Returns true if an update may have freed what its object uses of a quota.
+fn uses_less(new: &Object, old: &Object) -> bool {
+    if let (Some(new), Some(old)) = (new.pod(), old.pod()) {
+        let (after, before) = (
+            &new.status.container_statuses,
+            &old.status.container_statuses,
+        );
+        let is_resized = || {
+            let mut both = after.iter().zip(before.iter());
+            both.any(|(after, before)| after.resources != before.resources)
+        };
+        return new.is_terminal() && !old.is_terminal() || is_resized();
+    }
+    if let (Some(new), Some(old)) = (new.get::<Service>(), old.get::<Service>()) {
+        return new.spec != old.spec;
+    }
+    let claim = |object| Object::get::<PersistentVolumeClaim>(object);
+    matches!((claim(new), claim(old)), (Some(new), Some(old)) if new.spec != old.spec)
 }

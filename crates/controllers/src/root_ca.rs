@@ -5,6 +5,7 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::cluster::root_ca;
 use controller_runtime::descriptor::{Descriptor, GENERIC};
@@ -14,7 +15,9 @@ const DESCRIPTION: &str = "kubernetes.io/description";
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "root-ca-certificate-publisher-controller",
+    component: Component::Controller(&ControllerId::new(
+        "root-ca-certificate-publisher-controller",
+    )),
     aliases: &[],
     title: "root ca certificate publisher",
     icon: "i-act",
@@ -36,7 +39,7 @@ impl Controller for RootCaPublisher {
     }
 
     /// Wakes the namespace of a changed or deleted ConfigMap.
-    fn also_wakes(
+    fn map_event(
         &self,
         event: &super::Event<'_>,
         _: &controller_runtime::informer::Cache,

@@ -5,13 +5,14 @@
 use super::{Controller, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "service-account-controller",
+    component: Component::Controller(&ControllerId::new("service-account-controller")),
     aliases: &[],
     title: "service account",
     icon: "i-namespace",
@@ -36,7 +37,7 @@ impl Controller for ServiceAccountController {
     }
 
     /// Wakes the namespace of a deleted service account.
-    fn also_wakes(
+    fn map_event(
         &self,
         event: &super::Event<'_>,
         _: &controller_runtime::informer::Cache,

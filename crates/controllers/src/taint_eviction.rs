@@ -7,27 +7,36 @@
 use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
-use apiserver::{ApiError, Delete, StatusReason};
+use apiserver::{ApiError, DeleteOptions, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use k8s_model::node::{Node, Taint};
 use k8s_model::pod::{Pod, PodCondition, Toleration};
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use k8s_model::{Body, Kind, Object, ObjectRef, Time};
 use scheduler::tolerates;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const REASON: &str = "TaintManagerEviction";
-/// Memory keys: time the first taint was observed, time the Pod is to be evicted, and a flag for a completed eviction.
-const SINCE: &str = "since";
-const DUE: &str = "due";
-const DONE: &str = "done";
+
+/// Eviction of a Pod.
+#[derive(Clone, Copy)]
+enum Eviction {
+    Scheduled {
+        /// Time at which the first taint was observed.
+        since: Time,
+        /// Time of the eviction.
+        due: Time,
+    },
+    Done,
+}
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "taint-eviction-controller",
+    component: Component::Controller(&ControllerId::new("taint-eviction-controller")),
     aliases: &[],
     title: "taint eviction",
     icon: "i-node",
@@ -48,18 +57,19 @@ impl Controller for TaintEviction {
         &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
     }
 
+    fn serves(&self, object: &Object) -> bool {
+        matches!(object.kind, Kind::Pod | Kind::Node)
+    }
+
     /// Wakes the Pods of a node whose NoExecute taints change, and a Pod bound to a tainted node.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if event.op == Op::Deleted {
             return;
         }
         if object.kind == Kind::Node {
             if !forcing(object).eq(event.before.into_iter().flat_map(forcing)) {
-                for pod in cache
-                    .list(Kind::Pod)
-                    .filter(|o| o.body::<Pod>().node_name == object.meta.name)
-                {
+                for pod in cache.pods_on(&object.meta.name) {
                     wake(pod.key());
                 }
             }
@@ -91,11 +101,10 @@ impl Controller for TaintEviction {
             .cache
             .object(&ObjectRef::new(Kind::Node, "", &pod.node_name));
         let taints: Vec<&Taint> = node.into_iter().flat_map(forcing).collect();
-        let now = view.now.0 as i64;
         if taints.is_empty() {
-            let waited = !out.memory.is_empty() && out.memory.get(DONE).is_none();
-            out.memory.clear();
-            if waited {
+            let eviction = out.state.get::<Eviction>().copied();
+            out.state.clear();
+            if let Some(Eviction::Scheduled { .. }) = eviction {
                 out.event(
                     object,
                     "Normal",
@@ -105,24 +114,22 @@ impl Controller for TaintEviction {
             }
             return Ok(Action::AwaitChange);
         }
-        if out.memory.get(DONE).is_some() {
-            return Ok(Action::AwaitChange);
-        }
+        let (since, earlier) = match out.state.get::<Eviction>() {
+            Some(Eviction::Done) => return Ok(Action::AwaitChange),
+            Some(Eviction::Scheduled { since, due }) => (*since, *due),
+            None => (view.now, Time(u64::MAX)),
+        };
         let Some(seconds) = tolerated_for(&pod.spec.tolerations, &taints) else {
             return Ok(Action::AwaitChange);
         };
-        let since = *out.memory.entry(SINCE.into()).or_insert(now);
         // A longer toleration added later does not postpone an eviction that is already due earlier.
-        let due = since.saturating_add(seconds.saturating_mul(SECOND as i64));
-        let due = *out
-            .memory
-            .entry(DUE.into())
-            .and_modify(|earlier| *earlier = due.min(*earlier))
-            .or_insert(due);
-        if now < due {
-            return Ok(Action::RequeueAfter((due - now) as u64));
+        let tolerated = (seconds as u64).saturating_mul(SECOND);
+        let due = earlier.min(since.after(tolerated));
+        if view.now < due {
+            out.state.set(Eviction::Scheduled { since, due });
+            return Ok(Action::RequeueAfter(due.0 - view.now.0));
         }
-        out.memory.insert(DONE.into(), now);
+        out.state.set(Eviction::Done);
         evict(object, seconds, view, out)?;
         Ok(Action::AwaitChange)
     }
@@ -171,7 +178,7 @@ fn evict(
         seconds,
     };
     let (wall, generation) = (view.wall, object.meta.generation);
-    let marked = out.patch(&key, why(), |o| {
+    let marked = out.patch_status(&key, why(), |o| {
         if let Body::Pod(pod) = &mut o.body {
             let message = "Taint manager: deleting due to NoExecute taint";
             pod.status.set_condition(PodCondition::disruption(
@@ -182,16 +189,7 @@ fn evict(
             ));
         }
     });
-    match marked.and_then(|_| {
-        out.delete(
-            &key,
-            Delete {
-                uid: Some(object.meta.uid),
-                ..Default::default()
-            },
-            why(),
-        )
-    }) {
+    match marked.and_then(|_| out.delete(&key, DeleteOptions::of_uid(object.meta.uid), why())) {
         Err(error) if error.reason != StatusReason::NotFound => Err(error),
         _ => Ok(()),
     }

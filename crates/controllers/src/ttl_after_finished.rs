@@ -4,7 +4,8 @@
 
 use super::{Controller, Watch};
 use apiserver::why::Why;
-use apiserver::{ApiError, Delete, Propagation, StatusReason};
+use apiserver::{ApiError, DeleteOptions, Preconditions, Propagation, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use k8s_model::batch::Job;
@@ -12,7 +13,7 @@ use k8s_model::{Kind, ObjectRef};
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "ttl-after-finished-controller",
+    component: Component::Controller(&ControllerId::new("ttl-after-finished-controller")),
     aliases: &[],
     title: "ttl after finished",
     icon: "i-job",
@@ -54,9 +55,9 @@ impl Controller for TtlAfterFinished {
             0 => {}
             left => return Ok(Action::RequeueAfter(left)),
         }
-        let how = Delete {
-            uid: Some(object.meta.uid),
-            propagation: Propagation::Foreground,
+        let how = DeleteOptions {
+            preconditions: Preconditions::of_uid(object.meta.uid),
+            propagation_policy: Some(Propagation::Foreground),
             ..Default::default()
         };
         match out.delete(key, how, Why::Expired { seconds }) {

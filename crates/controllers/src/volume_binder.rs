@@ -6,16 +6,18 @@
 
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
-use apiserver::{ApiError, ApiServer};
+use apiserver::{ApiError, Store};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
-use controller_runtime::descriptor::{CodeLine, Descriptor};
+use controller_runtime::descriptor::{CodeLine, CodeTag, Descriptor};
 use controller_runtime::informer::Cache;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{
     BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER,
     StorageClass,
 };
-use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
+use k8s_model::volume_match::{VolumeMismatch, find_matching, is_bound_to, unsatisfied};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
@@ -27,24 +29,26 @@ const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
 
 /// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
-    ("for claim := range queue {", "", ""),
-    (
+    CodeLine::step("for claim := range queue {"),
+    CodeLine::writes(
         "    if bound(claim) { check(volume) ; continue }",
-        "gone",
-        "act",
+        CodeTag::CheckVolume,
     ),
-    ("    volume := smallestFit(volumes, claim)", "fit", "act"),
-    ("    if volume == nil {", "", ""),
-    ("        provision(class, claim)", "provision", "act"),
-    ("        continue", "", ""),
-    ("    }", "", ""),
-    ("    bind(volume, claim)", "binding", "act"),
-    ("}", "", ""),
+    CodeLine::writes(
+        "    volume := smallestFit(volumes, claim)",
+        CodeTag::SmallestFit,
+    ),
+    CodeLine::step("    if volume == nil {"),
+    CodeLine::writes("        provision(class, claim)", CodeTag::Provision),
+    CodeLine::leaves("        continue"),
+    CodeLine::end("    }"),
+    CodeLine::writes("    bind(volume, claim)", CodeTag::BindVolume),
+    CodeLine::end("}"),
 ];
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "persistentvolume-controller",
+    component: Component::Controller(&ControllerId::new("persistentvolume-controller")),
     aliases: &[],
     title: "volume",
     icon: "i-pv",
@@ -71,8 +75,15 @@ impl Controller for VolumeBinder {
         ]
     }
 
+    fn serves(&self, object: &Object) -> bool {
+        matches!(
+            object.kind,
+            Kind::PersistentVolumeClaim | Kind::PersistentVolume
+        )
+    }
+
     /// Wakes the volume of a deleted claim, and the claim of a volume that is deleted or reserved for it.
-    fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         match &event.object.body {
             Body::PersistentVolumeClaim(claim)
                 if event.op == apiserver::Op::Deleted && !claim.spec.volume_name.is_empty() =>
@@ -129,15 +140,6 @@ fn volume_key(name: &str) -> ObjectRef {
     ObjectRef::new(Kind::PersistentVolume, "", name)
 }
 
-/// Returns true if the volume is bound to or reserved for this very claim.
-fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
-    volume.spec.claim_ref.as_ref().is_some_and(|r| {
-        r.name == object.meta.name
-            && r.namespace == object.meta.namespace
-            && r.uid.is_none_or(|uid| uid.0 == 0 || uid == object.meta.uid)
-    })
-}
-
 fn sync_unbound(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
@@ -152,14 +154,17 @@ fn sync_unbound(
             return Ok(());
         };
         let name = &volume_object.meta.name;
-        if is_for(volume, object) {
+        if is_bound_to(volume, object) {
             return bind(volume_object, object, view.wall, out);
         }
         if volume.spec.claim_ref.is_some() {
             let message = format_smolstr!("volume {name:?} already bound to a different claim.");
             out.event(object, "Warning", "FailedBinding", message);
-        } else if let Some(why_not) = mismatch(volume_object, volume, claim) {
-            let message = format_smolstr!("Cannot bind to requested volume {name:?}: {why_not}");
+        } else if let Some(why_not) = unsatisfied(volume_object, claim) {
+            let message = format_smolstr!(
+                "Cannot bind to requested volume {name:?}: {}",
+                mismatch_message(name, &why_not)
+            );
             out.event(object, "Warning", "VolumeMismatch", message);
         } else {
             return bind(volume_object, object, view.wall, out);
@@ -172,7 +177,7 @@ fn sync_unbound(
         .map(|(_, class)| class);
     let delayed = class.is_some_and(StorageClass::waits_for_first_consumer)
         && object.meta.annotation(SELECTED_NODE).is_none();
-    if let Some(volume) = best_match(object, claim, delayed, view.cache, out.server) {
+    if let Some(volume) = best_match(object, claim, delayed, view.cache, out.store()) {
         return bind(&volume, object, view.wall, out);
     }
     if claim.spec.storage_class_name.is_none()
@@ -195,7 +200,7 @@ fn sync_unbound(
         return Ok(());
     }
     if delayed {
-        tell_waiting(object, view, out);
+        emit_waiting_event(object, view, out);
         return Ok(());
     }
     if claim.class().is_empty() {
@@ -214,7 +219,7 @@ fn sync_unbound(
 }
 
 /// Records an Event on a claim with `WaitForFirstConsumer` that says what it waits for.
-fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut LoopClient<'_>) {
+fn emit_waiting_event(object: &Rc<Object>, view: &PassView<'_>, out: &mut LoopClient<'_>) {
     let consumer = view
         .cache
         .users_of(&object.meta.namespace, &object.meta.name)
@@ -271,77 +276,53 @@ fn ask_provisioner(
     Ok(())
 }
 
-/// Returns the reason why a volume cannot serve a claim, or `None` if it can.
-fn mismatch(
-    object: &Object,
-    volume: &PersistentVolume,
-    claim: &PersistentVolumeClaim,
-) -> Option<String> {
-    let mode = |m: &str| if m.is_empty() { "Filesystem" } else { m }.to_string();
-    let reason = if object.meta.is_deleting() {
-        return Some(format!(
-            "the volume is marked for deletion {:?}",
-            object.meta.name
-        ));
-    } else if volume.capacity() < claim.request() {
-        "requested PV is too small"
-    } else if volume.spec.storage_class_name != claim.class() {
-        "storageClassName does not match"
-    } else if mode(&volume.spec.volume_mode) != mode(&claim.spec.volume_mode) {
-        "incompatible volumeMode"
-    } else if !claim
-        .spec
-        .access_modes
-        .iter()
-        .all(|m| volume.spec.access_modes.contains(m))
-    {
-        "incompatible accessMode"
-    } else {
-        return None;
-    };
-    Some(reason.to_owned())
+/// Returns the message for a volume that cannot serve the claim that names it.
+fn mismatch_message(name: &Str, mismatch: &VolumeMismatch) -> String {
+    match mismatch {
+        VolumeMismatch::Deleting => format!("the volume is marked for deletion {name:?}"),
+        VolumeMismatch::Size => "requested PV is too small".to_owned(),
+        VolumeMismatch::Class => "storageClassName does not match".to_owned(),
+        VolumeMismatch::AttributesClass => "volumeAttributesClassName does not match".to_owned(),
+        VolumeMismatch::Mode => "incompatible volumeMode".to_owned(),
+        VolumeMismatch::AccessMode(_) => "incompatible accessMode".to_owned(),
+        // A claim that names its volume takes it whatever its labels.
+        VolumeMismatch::Taken | VolumeMismatch::Selector => String::new(),
+    }
 }
 
-/// Returns the volume reserved for this claim, or the smallest free one that fits; by name among equals.
+/// Returns the volume reserved for this claim, or the smallest free one with the fewest access modes that fits; by name among
+/// equals. A delayed claim takes a reserved volume only.
 ///
 /// Upstream keeps its own cache of volumes, which shows its writes at once; reading the API server's copy has the same effect.
 fn best_match(
-    object: &Rc<Object>,
+    object: &Object,
     claim: &PersistentVolumeClaim,
     delayed: bool,
     cache: &Cache,
-    server: &ApiServer,
+    store: &Store,
 ) -> Option<Rc<Object>> {
-    let known = |claim| {
-        let volumes = server.volumes_for(claim).into_iter();
-        volumes.filter(|v| !v.meta.is_deleting() && cache.object(&v.key()).is_some())
-    };
-    if let Some(kept) = known(Some((
-        object.meta.namespace.as_str(),
-        object.meta.name.as_str(),
-    )))
-    .find(|v| is_for(v.body(), object))
-    {
-        let volume: &PersistentVolume = kept.body();
-        return (volume.capacity() >= claim.request()).then(|| kept.clone());
+    let mut volumes = store.volumes_for(Some((&object.meta.namespace, &object.meta.name)));
+    if !delayed {
+        volumes.extend(store.volumes_for(None));
     }
-    if delayed {
-        return None;
-    }
-    known(None)
-        .filter(|v| {
-            let volume: &PersistentVolume = v.body();
-            volume.spec.claim_ref.is_none()
-                && volume.status.phase == "Available"
-                && mismatch(v, volume, claim).is_none()
-                && claim
-                    .spec
-                    .selector
-                    .as_ref()
-                    .is_none_or(|s| s.matches(&v.meta.labels))
-        })
-        .min_by_key(|v| v.body::<PersistentVolume>().capacity())
-        .cloned()
+    volumes.retain(|volume| {
+        let known = cache.object(&volume.key()).is_some();
+        // Upstream looks volumes up by their access modes, reserved ones too.
+        let has = &volume.body::<PersistentVolume>().spec.access_modes;
+        known
+            && claim
+                .spec
+                .access_modes
+                .iter()
+                .all(|mode| has.contains(mode))
+    });
+    find_matching(
+        object,
+        volumes.into_iter(),
+        |_| true,
+        |volume| volume.spec.access_modes.len(),
+    )
+    .cloned()
 }
 
 /// Binds a claim and a volume in four writes; each is skipped if already done.
@@ -351,7 +332,7 @@ fn bind(
     wall: Timestamp,
     out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
-    let volume = point_volume_at(volume, claim, out)?;
+    let volume = bind_volume_to_claim(volume, claim, out)?;
     let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
     let claim = point_claim_at(claim, &volume, out)?;
     let body: &PersistentVolume = volume.body();
@@ -375,7 +356,7 @@ fn bind(
     Ok(())
 }
 
-fn point_volume_at(
+fn bind_volume_to_claim(
     volume: &Rc<Object>,
     claim: &Rc<Object>,
     out: &mut LoopClient<'_>,
@@ -439,7 +420,7 @@ fn sync_bound(
         .get::<PersistentVolume>(&volume_key(&claim.spec.volume_name))
     {
         Some((volume_object, volume))
-            if volume.spec.claim_ref.is_none() || is_for(volume, object) =>
+            if volume.spec.claim_ref.is_none() || is_bound_to(volume, object) =>
         {
             bind(volume_object, object, view.wall, out)
         }

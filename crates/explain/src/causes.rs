@@ -3,6 +3,7 @@
 //! The journal records which write woke a loop. A loop is level-triggered: whatever woke it, it acts on the whole state, and any of many
 //! Pods may have woken it. Therefore the newest earlier write that changed the inputs is searched.
 
+use crate::why::{Follows, explain};
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
 use fault::Fault;
@@ -13,7 +14,7 @@ use k8s_model::{Body, Kind, Object, OwnerReference};
 /// waking entry is used.
 pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
     let entry = journal.get(id as usize)?;
-    if matches!(entry.why, Why::Autoscaled { .. })
+    if matches!(explain(&entry.why).follows, Follows::Load)
         && let Some((_, scaled)) = entry.write()
         && let Some(load) = load_before(journal, id, scaled, left)
     {
@@ -101,25 +102,20 @@ impl<'e> Inputs<'e> {
             return None;
         };
         let owner = || object.meta.controller();
-        match &entry.why {
-            Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
-            Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
-            Why::Retry(of) => Some(Inputs::Failure(owner()?, &of.pod)),
-            Why::MissingOrdinal { ordinal, .. } => {
-                Some(Inputs::Ordinal(owner()?, object, *ordinal))
-            }
-            Why::CondemnedOrdinal { ordinal, .. } => Some(Inputs::Beyond(owner()?, *ordinal)),
-            Why::JobEnds { .. } if object.kind == Kind::Job => Some(Inputs::Ended(object)),
-            Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),
-            Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => {
-                Some(Inputs::Available(owner()?))
-            }
-            Why::Observed => Some(Inputs::Pods(
+        Some(match explain(&entry.why).follows {
+            Follows::Size { want, too_few } => Inputs::Size(owner()?, want, too_few),
+            Follows::Failure { pod } => Inputs::Failure(owner()?, pod),
+            Follows::Ordinal { ordinal } => Inputs::Ordinal(owner()?, object, ordinal),
+            Follows::Beyond { ordinal } => Inputs::Beyond(owner()?, ordinal),
+            Follows::EndedPod if object.kind == Kind::Job => Inputs::Ended(object),
+            Follows::Room => Inputs::Room(owner()?),
+            Follows::Available => Inputs::Available(owner()?),
+            Follows::Pods => Inputs::Pods(
                 object,
                 available(object)?.cmp(&available(before.as_deref()?)?),
-            )),
-            _ => None,
-        }
+            ),
+            Follows::Event | Follows::Load | Follows::EndedPod => return None,
+        })
     }
 
     /// Returns true if a write has changed these inputs.

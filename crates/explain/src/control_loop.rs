@@ -1,29 +1,22 @@
 //! Data of the loop inspector: the component of a loop, its watches, and the faults that can be injected into it.
 
 use super::remedies::ActionOffer;
+use apiserver::Component;
 use cluster::Sim;
+use cluster::slowed::Slowed;
+use controller_runtime::process::Process;
 use controllers::Watch;
 use fault::{Fault, FaultTarget};
 use i18n::msg;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, kind};
 
-/// Component in which a loop runs, as named in fault injection.
-pub fn component(name: &str) -> &'static str {
-    match name {
-        "default-scheduler" | "kube-scheduler" => "kube-scheduler",
-        _ if name.starts_with("kubelet") => "kubelet",
-        _ => "kube-controller-manager",
-    }
-}
-
 /// Kinds whose watch events wake a loop.
-pub fn watched(name: &str) -> Vec<Kind> {
-    let Some(of) = controllers::ALL.iter().find(|of| of.name() == name) else {
-        return if component(name) == "kubelet" {
-            vec![Kind::Pod]
-        } else {
-            vec![Kind::Pod, Kind::Node]
+pub fn watched(component: Component) -> Vec<Kind> {
+    let Some(of) = controllers::controller(component) else {
+        return match component {
+            Component::Kubelet => vec![Kind::Pod],
+            _ => vec![Kind::Pod, Kind::Node],
         };
     };
     let mut kinds = Vec::new();
@@ -37,15 +30,25 @@ pub fn watched(name: &str) -> Vec<Kind> {
     kinds
 }
 
+/// Kinds of the objects that a controller reconciles; none for other components.
+pub fn reconciled(component: Component) -> impl Iterator<Item = Kind> {
+    let controller = controllers::controller(component);
+    let watches = controller.map_or(&[][..], |controller| controller.watches());
+    watches.iter().filter_map(|watch| match watch {
+        Watch::For(kind) => Some(*kind),
+        Watch::Owns(..) | Watch::Maps(_) => None,
+    })
+}
+
 /// Slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
-pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
-    let slow = sim.slowed(name).is_some();
-    (component(name) != "kubelet").then(|| match slow {
+pub fn pace(sim: &Sim, component: Component) -> Option<ActionOffer> {
+    let slow = Slowed::of(sim, component).is_some();
+    (component != Component::Kubelet).then(|| match slow {
         true => ActionOffer::new(
             msg::offer_full_speed(),
             msg::offer_full_speed_title(),
             Fault::Slow {
-                name: name.into(),
+                name: component.name().into(),
                 pass: None,
             },
         ),
@@ -53,16 +56,40 @@ pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
             msg::offer_slow(),
             msg::offer_slow_title(),
             Fault::Slow {
-                name: name.into(),
+                name: component.name().into(),
                 pass: Some(2 * SECOND),
             },
         ),
     })
 }
 
-/// Faults offered for a loop: a slowdown, a restart of its component, and lost watch events.
-pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
-    let of = component(name);
+/// Replacement of a loop by a program that reacts to events alone, or the end of it; `None` for a loop without such a program.
+fn event_driven(sim: &Sim, component: Component) -> Option<ActionOffer> {
+    let controller = controllers::ALL.iter().find(|controller| {
+        let program = controller.event_driven().map(|program| program.component());
+        program.is_some_and(|program| component == program || component == controller.component())
+    })?;
+    let fault = |on: bool| Fault::EventDriven {
+        name: controller.name().into(),
+        on,
+    };
+    Some(match sim.manager.runs(controller.component()) {
+        true => ActionOffer::new(
+            msg::offer_event_driven(),
+            msg::offer_event_driven_title(),
+            fault(true),
+        ),
+        false => ActionOffer::new(
+            msg::offer_control_loop(),
+            msg::offer_control_loop_title(),
+            fault(false),
+        ),
+    })
+}
+
+/// Faults offered for a loop: a slowdown, a program in its place, a restart of its component, and lost watch events.
+pub fn offers(sim: &Sim, component: Component) -> Vec<ActionOffer> {
+    let of = Process::of(component).name();
     let restart = ActionOffer::new(
         msg::offer_restart(of),
         msg::offer_restart_title(of),
@@ -70,7 +97,7 @@ pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
             component: of.into(),
         },
     );
-    let lose = watched(name).into_iter().map(|kind| {
+    let lose = watched(component).into_iter().map(|kind| {
         let lose = Fault::Lose {
             target: FaultTarget::every(kind),
             component: Some(of.into()),
@@ -81,8 +108,9 @@ pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
             lose,
         )
     });
-    pace(sim, name)
+    pace(sim, component)
         .into_iter()
+        .chain(event_driven(sim, component))
         .chain([restart])
         .chain(lose)
         .chain([super::remedies::relist(sim)])

@@ -3,7 +3,7 @@
 /// Kind of remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Cure {
+pub enum RemedyKind {
     Uncordon,
     Untaint,
     LabelNode,

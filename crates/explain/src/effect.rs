@@ -48,8 +48,9 @@ fn new_image(before: &Object, after: &Object) -> Option<String> {
 /// Describes the effect of an entry in a sentence.
 pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
-        Record::Command(line) => msg::effect_ran(line),
+        Record::Command(command) => msg::effect_ran(&command.line),
         Record::Fault(fault) => injected(fault),
+        Record::ClientFault(hit) => msg::effect_client_fault(&hit.call.line, hit.fault.to_string()),
         Record::Forgotten => msg::effect_forgotten(),
         Record::Refused(refused) => msg::effect_rejected(
             refused.key.to_string(),
@@ -71,7 +72,7 @@ fn injected(fault: &Fault) -> Message {
         Fault::Load(load) => {
             msg::effect_load(resource(load), load.labels(), load.amount().to_string())
         }
-        Fault::EndLoad(load) => msg::effect_load(resource(load), load.labels(), "none"),
+        Fault::EndLoad(load) => msg::effect_load(resource(load), load.labels(), "0"),
         Fault::Node(NodeFault::Up, node) => msg::effect_powered_on(node),
         Fault::Node(NodeFault::Down, node) => msg::effect_powered_off(node),
         fault => msg::effect_ran(fault.command_line()),
@@ -200,16 +201,10 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         None => 9,
     };
     let found = fields(before, object).into_iter().min_by_key(rank)?;
-    let set = |value: Option<String>| value.filter(|value| value != "null");
-    let counts = |value: &Option<String>| {
-        value
-            .as_ref()
-            .is_none_or(|value| value.parse::<u64>().is_ok())
-    };
-    let (from, to) = (set(found.from), set(found.to));
+    let (from, to) = found.shown();
     // A zero count may be omitted in the object.
-    let none = (found.path.starts_with("status.") && counts(&from) && counts(&to))
-        .then(|| "0".to_string());
+    let none =
+        (found.path.starts_with("status.") && found.counts().is_some()).then(|| "0".to_string());
     // Only counts are grouped: a port, a year or a label's value is left as written. A Secret's value is not shown at all.
     let is_count = found.path.starts_with("status.") || found.path.ends_with("replicas");
     let said = |value: &str| {
@@ -229,11 +224,9 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         (None, _) if secret => msg::field_set(),
         (_, _) if secret => msg::field_changed(),
         // A large nested object would be too long.
-        (None, Some(to)) if to.starts_with(['{', '[']) && to.len() > MAX_OBJECT => msg::field_set(),
+        (None, Some(to)) if found.is_nested() && to.len() > MAX_OBJECT => msg::field_set(),
         (None, Some(to)) => value(said(&to)),
-        (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => {
-            msg::field_changed()
-        }
+        (Some(_), Some(_)) if found.is_nested() => msg::field_changed(),
         (Some(from), Some(to)) => value(format!("{} → {}", said(&from), said(&to))),
     };
     // A condition is named by its type.

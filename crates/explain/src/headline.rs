@@ -1,14 +1,17 @@
 //! Messages of a diagnosis: the missing condition, the deciding facts, the remedies.
 
 use super::why::Row;
-use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Health, Refuses, Unfit, Waits};
+use crate::waits::{
+    DecidingFact, FactLabel, GatewayFault, Health, PendingReason, RemedyKind, UnschedulableReason,
+    VolumeFit,
+};
 use apiserver::journal::Op;
 use i18n::{Arg, Message, msg};
 use k8s_model::Str;
 
 /// Describes the missing condition in one sentence.
-pub fn headline(waits: &Waits) -> Message {
-    use Waits::*;
+pub fn headline(waits: &PendingReason) -> Message {
+    use PendingReason::*;
     match waits {
         Gated => msg::wait_gated(),
         OtherScheduler(name) => msg::wait_other_scheduler(name),
@@ -76,17 +79,17 @@ pub fn headline(waits: &Waits) -> Message {
             seconds: 0,
         } => msg::wait_ordinal(then, pod),
         Ordinal { pod, then, seconds } => msg::wait_min_ready(then, pod, *seconds),
-        StaysBroken(pod) => msg::wait_stays_broken(pod),
-        KeepsOld { pods, because } => msg::wait_old_revision_kept(pods, because),
+        RollbackBlocked(pod) => msg::wait_stays_broken(pod),
+        UpdateHeld { pods, because } => msg::wait_old_revision_kept(pods, because),
         NoService(name) => msg::wait_no_service(name),
         NodesLeftOut(nodes) => msg::wait_nodes_without_pod(nodes),
         JobFailed(reason) => msg::wait_job_failed(reason),
         Suspended => msg::wait_suspended(),
         BackOff { failed, limit } => msg::wait_back_off(failed, limit),
         NotDue => msg::wait_not_due(),
-        StillRuns(job) => msg::wait_last_run_active(job),
+        ConcurrencyForbidden(job) => msg::wait_last_run_active(job),
         Zone(name) => msg::wait_unknown_time_zone(name),
-        NoScaling(_) => msg::wait_cannot_scale(),
+        ScalingInactive(_) => msg::wait_cannot_scale(),
         NamespaceContent {
             objects,
             kind,
@@ -120,7 +123,7 @@ pub fn headline(waits: &Waits) -> Message {
         NoneReady(pods) => msg::wait_none_ready(pods),
         NoPort(name) => msg::wait_no_port(name),
         NotListening(port) => msg::wait_not_listening(port),
-        Isolated {
+        DeniedByPolicy {
             policies,
             direction,
             unanswered,
@@ -225,61 +228,65 @@ fn quoted(text: &Str) -> Str {
 }
 
 /// Reason why a node cannot run a Pod.
-pub fn refusal(refuses: &Refuses) -> Message {
-    match refuses {
-        Refuses::Cordoned => msg::refusal_cordoned(),
-        Refuses::Elsewhere => msg::refusal_other_node_named(),
-        Refuses::Taint { key, value, effect } => {
+pub fn refusal(reason: &UnschedulableReason) -> Message {
+    match reason {
+        UnschedulableReason::NodeUnschedulable => msg::refusal_cordoned(),
+        UnschedulableReason::NodeName => msg::refusal_other_node_named(),
+        UnschedulableReason::UntoleratedTaint { key, value, effect } => {
             let equals = if value.is_empty() { "" } else { "=" };
             msg::refusal_taint([key.as_str(), equals, value, ":", effect].concat())
         }
-        Refuses::Label {
+        UnschedulableReason::NodeSelector {
             key,
             want,
             has: Some(has),
         } => msg::refusal_label(key, want, has),
-        Refuses::Label {
+        UnschedulableReason::NodeSelector {
             key,
             want,
             has: None,
         } => msg::refusal_no_label(key, want),
-        Refuses::Affinity => msg::refusal_affinity(),
-        Refuses::Port { port, by } => msg::refusal_port(port, by),
-        Refuses::Pods { most } => msg::refusal_pods(most),
-        Refuses::Short {
-            what, asks, free, ..
+        UnschedulableReason::NodeAffinity => msg::refusal_affinity(),
+        UnschedulableReason::NodePorts { port, by } => msg::refusal_port(port, by),
+        UnschedulableReason::TooManyPods { most } => msg::refusal_pods(most),
+        UnschedulableReason::InsufficientResource {
+            resource,
+            requested,
+            free,
+            ..
         } => msg::refusal_insufficient(
-            amount(what, *asks),
-            if *what == "cpu" { "CPU" } else { *what },
-            amount(what, *free),
+            amount(resource, *requested),
+            if *resource == "cpu" { "CPU" } else { *resource },
+            amount(resource, *free),
         ),
-        Refuses::Kept => msg::refusal_reserved(),
-        Refuses::VolumeElsewhere => msg::refusal_volume_node_affinity(),
-        Refuses::NoVolume => msg::refusal_no_volume(),
-        Refuses::ClaimTaken => msg::refusal_claim_taken(),
-        Refuses::Spread {
+        UnschedulableReason::NominatedPods => msg::refusal_reserved(),
+        UnschedulableReason::VolumeNodeAffinity => msg::refusal_volume_node_affinity(),
+        UnschedulableReason::NoVolume => msg::refusal_no_volume(),
+        UnschedulableReason::ReadWriteOncePod => msg::refusal_claim_taken(),
+        UnschedulableReason::TopologySpread {
             domain,
             here,
             fewest,
             most,
             ..
         } => msg::refusal_topology_spread(domain, here, fewest, most),
-        Refuses::NoDomain { key } => msg::refusal_no_topology_label(key),
-        Refuses::Alone { key } => msg::refusal_pod_affinity(key),
-        Refuses::Apart { from, .. } => msg::refusal_pod_anti_affinity(from),
-        Refuses::Said { reason } => Message::state(reason),
+        UnschedulableReason::MissingTopologyKey { key } => msg::refusal_no_topology_label(key),
+        UnschedulableReason::PodAffinity { key } => msg::refusal_pod_affinity(key),
+        UnschedulableReason::PodAntiAffinity { pod, .. } => msg::refusal_pod_anti_affinity(pod),
+        UnschedulableReason::Message { reason } => Message::state(reason),
     }
 }
 
-fn unfit(unfit: &Unfit) -> Message {
+fn unfit(unfit: &VolumeFit) -> Message {
     match unfit {
-        Unfit::Small { has, asks } => msg::unfit_small(quoted(has), quoted(asks)),
-        Unfit::Class { has, asks } => msg::unfit_class(quoted(has), quoted(asks)),
-        Unfit::Access { has, asks } => msg::unfit_access(quoted(has), quoted(asks)),
-        Unfit::Mode { has, asks } => msg::unfit_mode(quoted(has), quoted(asks)),
-        Unfit::Selector => msg::unfit_selector(),
-        Unfit::Taken { by, phase } => msg::unfit_taken(phase, by),
-        Unfit::Fits => msg::unfit_fits(),
+        VolumeFit::Small { has, asks } => msg::unfit_small(quoted(has), quoted(asks)),
+        VolumeFit::Class { has, asks } => msg::unfit_class(quoted(has), quoted(asks)),
+        VolumeFit::Access { has, asks } => msg::unfit_access(quoted(has), quoted(asks)),
+        VolumeFit::Mode { has, asks } => msg::unfit_mode(quoted(has), quoted(asks)),
+        VolumeFit::Selector => msg::unfit_selector(),
+        VolumeFit::Deleting => msg::unfit_deleting(),
+        VolumeFit::Taken { by, phase } => msg::unfit_taken(phase, by),
+        VolumeFit::Fits => msg::unfit_fits(),
     }
 }
 
@@ -359,82 +366,82 @@ fn with_port(allow: Message, port: &str) -> Message {
 }
 
 /// Describes a remedy: the object or value, and further details.
-pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
+pub fn cure(cure: RemedyKind, name: &str, more: &str) -> Message {
     // Without a value the words that introduce it are left out.
     let bare = more.is_empty();
     match cure {
-        Cure::Uncordon if bare => msg::cure_uncordon_bare(name),
-        Cure::Uncordon => msg::cure_uncordon(name, more),
-        Cure::Untaint if bare => msg::cure_untaint_bare(name),
-        Cure::Untaint => msg::cure_untaint(name, more),
-        Cure::LabelNode if bare => msg::cure_label_node(name),
-        Cure::LabelNode | Cure::LabelPod => msg::cure_label(name, more),
-        Cure::AddNode => msg::cure_add_node(name),
-        Cure::AddLarger => msg::cure_add_larger(name, more),
-        Cure::AddNodes => msg::cure_add_nodes(more, name),
-        Cure::NodeUp => msg::cure_power_on(name),
-        Cure::MakeRoom if bare => msg::cure_delete(name),
-        Cure::MakeRoom => msg::cure_delete_to_free(name, more),
-        Cure::ScaleDown if bare => msg::cure_scale_down_bare(name),
-        Cure::ScaleDown => msg::cure_scale_down(name, more),
-        Cure::Ungate => msg::cure_ungate(name),
-        Cure::Undo if bare => msg::cure_roll_back(name),
-        Cure::Undo => msg::cure_roll_back_delete(name, more),
-        Cure::SetImage => msg::cure_set_image(name),
-        Cure::OwnCommand => msg::cure_default_command(name),
-        Cure::RaiseMemory => msg::cure_raise_memory(name, more),
-        Cure::Secure => msg::cure_secure(name),
-        Cure::ProbePort => msg::cure_probe_port(name, more),
-        Cure::Restart => msg::cure_restart(name),
-        Cure::NoExit => msg::cure_remove_exit_annotation(name),
-        Cure::Annotated => msg::cure_remove_unready_annotation(name),
-        Cure::MakeReady => msg::cure_make_ready(name),
-        Cure::DeletePod => msg::cure_delete_pod(name),
-        Cure::ForceDelete => msg::cure_force_delete(name),
-        Cure::Resume => msg::cure_resume(name),
-        Cure::Unsuspend => msg::cure_unsuspend(name),
-        Cure::RaiseQuota if bare => msg::cure_raise_quota_bare(name),
-        Cure::RaiseQuota => msg::cure_raise_quota(name, more),
-        Cure::ScaleUp => msg::cure_scale_up(name),
-        Cure::RelaxBudget => msg::cure_relax_budget(name),
-        Cure::LeaveOne if bare => msg::cure_scale_down_bare(name),
-        Cure::LeaveOne => msg::cure_scale_down_to_quota(name, more),
-        Cure::DropPartition => msg::cure_reset_partition(name),
-        Cure::MakeService => msg::cure_create_service(name),
-        Cure::RunNow => msg::cure_run_now(name),
-        Cure::EndRun => msg::cure_delete_running_job(name),
-        Cure::KnownZone => msg::cure_set_time_zone(name),
-        Cure::Metrics => msg::cure_cpu_metrics(name),
-        Cure::MemoryMetrics => msg::cure_memory_metrics(name),
-        Cure::SetRequests if bare => msg::cure_requests_bare(name),
-        Cure::SetRequests => msg::cure_requests(name, more),
-        Cure::DefaultClass => msg::cure_default_class(name),
-        Cure::MakeClass => msg::cure_create_class(name),
-        Cure::MakeVolume if bare => msg::cure_create_named_volume(name),
-        Cure::MakeVolume => msg::cure_create_volume(name, more),
-        Cure::RemakeVolume => msg::cure_recreate_volume(name),
-        Cure::MakeClaim => msg::cure_create_claim(name),
-        Cure::MakePod => msg::cure_create_pod(name),
-        Cure::FreeVolume => msg::cure_free_volume(name),
-        Cure::DeleteVolume => msg::cure_delete(name),
-        Cure::SetSelector => msg::cure_set_selector(name),
-        Cure::SetPort => msg::cure_set_port(name),
-        Cure::AllowClient => with_port(msg::cure_allow_client(name), more),
-        Cure::AllowNamespace => with_port(msg::cure_allow_namespace(name), more),
-        Cure::MakeIngressClass => msg::cure_create_ingress_class(name),
-        Cure::MakeGatewayClass => msg::cure_create_gateway_class(name),
-        Cure::MakeGrant => msg::cure_create_grant(name),
-        Cure::SetGateway => msg::cure_set_gateway(name),
-        Cure::SetListener => msg::cure_set_listener(name),
-        Cure::SetBackendPort => msg::cure_set_backend_port(name),
-        Cure::SetBackendService => msg::cure_set_backend_service(name),
-        Cure::MakeSource => msg::cure_create_source(name),
-        Cure::AddKey if bare => msg::cure_add_key_bare(name),
-        Cure::AddKey => msg::cure_add_key(name, more),
-        Cure::FullSpeed => msg::cure_full_speed(name),
-        Cure::LetThrough => msg::cure_deliver_events(name),
-        Cure::ListAnew => msg::cure_relist(name),
-        Cure::Unfinalize => msg::cure_remove_finalizer(name),
+        RemedyKind::Uncordon if bare => msg::cure_uncordon_bare(name),
+        RemedyKind::Uncordon => msg::cure_uncordon(name, more),
+        RemedyKind::Untaint if bare => msg::cure_untaint_bare(name),
+        RemedyKind::Untaint => msg::cure_untaint(name, more),
+        RemedyKind::LabelNode if bare => msg::cure_label_node(name),
+        RemedyKind::LabelNode | RemedyKind::LabelPod => msg::cure_label(name, more),
+        RemedyKind::AddNode => msg::cure_add_node(name),
+        RemedyKind::AddLarger => msg::cure_add_larger(name, more),
+        RemedyKind::AddNodes => msg::cure_add_nodes(more, name),
+        RemedyKind::NodeUp => msg::cure_power_on(name),
+        RemedyKind::MakeRoom if bare => msg::cure_delete(name),
+        RemedyKind::MakeRoom => msg::cure_delete_to_free(name, more),
+        RemedyKind::ScaleDown if bare => msg::cure_scale_down_bare(name),
+        RemedyKind::ScaleDown => msg::cure_scale_down(name, more),
+        RemedyKind::Ungate => msg::cure_ungate(name),
+        RemedyKind::Undo if bare => msg::cure_roll_back(name),
+        RemedyKind::Undo => msg::cure_roll_back_delete(name, more),
+        RemedyKind::SetImage => msg::cure_set_image(name),
+        RemedyKind::OwnCommand => msg::cure_default_command(name),
+        RemedyKind::RaiseMemory => msg::cure_raise_memory(name, more),
+        RemedyKind::Secure => msg::cure_secure(name),
+        RemedyKind::ProbePort => msg::cure_probe_port(name, more),
+        RemedyKind::Restart => msg::cure_restart(name),
+        RemedyKind::NoExit => msg::cure_remove_exit_annotation(name),
+        RemedyKind::Annotated => msg::cure_remove_unready_annotation(name),
+        RemedyKind::MakeReady => msg::cure_make_ready(name),
+        RemedyKind::DeletePod => msg::cure_delete_pod(name),
+        RemedyKind::ForceDelete => msg::cure_force_delete(name),
+        RemedyKind::Resume => msg::cure_resume(name),
+        RemedyKind::Unsuspend => msg::cure_unsuspend(name),
+        RemedyKind::RaiseQuota if bare => msg::cure_raise_quota_bare(name),
+        RemedyKind::RaiseQuota => msg::cure_raise_quota(name, more),
+        RemedyKind::ScaleUp => msg::cure_scale_up(name),
+        RemedyKind::RelaxBudget => msg::cure_relax_budget(name),
+        RemedyKind::LeaveOne if bare => msg::cure_scale_down_bare(name),
+        RemedyKind::LeaveOne => msg::cure_scale_down_to_quota(name, more),
+        RemedyKind::DropPartition => msg::cure_reset_partition(name),
+        RemedyKind::MakeService => msg::cure_create_service(name),
+        RemedyKind::RunNow => msg::cure_run_now(name),
+        RemedyKind::EndRun => msg::cure_delete_running_job(name),
+        RemedyKind::KnownZone => msg::cure_set_time_zone(name),
+        RemedyKind::Metrics => msg::cure_cpu_metrics(name),
+        RemedyKind::MemoryMetrics => msg::cure_memory_metrics(name),
+        RemedyKind::SetRequests if bare => msg::cure_requests_bare(name),
+        RemedyKind::SetRequests => msg::cure_requests(name, more),
+        RemedyKind::DefaultClass => msg::cure_default_class(name),
+        RemedyKind::MakeClass => msg::cure_create_class(name),
+        RemedyKind::MakeVolume if bare => msg::cure_create_named_volume(name),
+        RemedyKind::MakeVolume => msg::cure_create_volume(name, more),
+        RemedyKind::RemakeVolume => msg::cure_recreate_volume(name),
+        RemedyKind::MakeClaim => msg::cure_create_claim(name),
+        RemedyKind::MakePod => msg::cure_create_pod(name),
+        RemedyKind::FreeVolume => msg::cure_free_volume(name),
+        RemedyKind::DeleteVolume => msg::cure_delete(name),
+        RemedyKind::SetSelector => msg::cure_set_selector(name),
+        RemedyKind::SetPort => msg::cure_set_port(name),
+        RemedyKind::AllowClient => with_port(msg::cure_allow_client(name), more),
+        RemedyKind::AllowNamespace => with_port(msg::cure_allow_namespace(name), more),
+        RemedyKind::MakeIngressClass => msg::cure_create_ingress_class(name),
+        RemedyKind::MakeGatewayClass => msg::cure_create_gateway_class(name),
+        RemedyKind::MakeGrant => msg::cure_create_grant(name),
+        RemedyKind::SetGateway => msg::cure_set_gateway(name),
+        RemedyKind::SetListener => msg::cure_set_listener(name),
+        RemedyKind::SetBackendPort => msg::cure_set_backend_port(name),
+        RemedyKind::SetBackendService => msg::cure_set_backend_service(name),
+        RemedyKind::MakeSource => msg::cure_create_source(name),
+        RemedyKind::AddKey if bare => msg::cure_add_key_bare(name),
+        RemedyKind::AddKey => msg::cure_add_key(name, more),
+        RemedyKind::FullSpeed => msg::cure_full_speed(name),
+        RemedyKind::LetThrough => msg::cure_deliver_events(name),
+        RemedyKind::ListAnew => msg::cure_relist(name),
+        RemedyKind::Unfinalize => msg::cure_remove_finalizer(name),
     }
 }
 
@@ -445,7 +452,7 @@ mod tests {
     #[test]
     fn counts_are_grouped_and_ports_are_not() {
         assert_eq!(
-            headline(&Waits::Rollout {
+            headline(&PendingReason::Rollout {
                 updated: 999,
                 desired: 12_500
             })
@@ -454,7 +461,7 @@ mod tests {
         );
         let (port, by) = (30_080, "web".into());
         assert_eq!(
-            refusal(&Refuses::Port { port, by }).english(),
+            refusal(&UnschedulableReason::NodePorts { port, by }).english(),
             "host port 30080 taken by web"
         );
     }

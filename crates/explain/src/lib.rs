@@ -1,15 +1,17 @@
-//! Explanations: chains of causes, evidence, diagnosis and remedies, as messages and data, never text.
+//! Explanations: chains of causes, properties, diagnosis and remedies, as messages and data, never text.
 
 pub mod causes;
 pub mod control_loop;
 mod cure;
 pub mod diagnose;
 pub mod effect;
-pub mod evidence;
 mod fact_label;
 mod gateway_fault;
+pub mod handles;
 pub mod headline;
+pub mod pill;
 pub mod progress;
+pub mod properties;
 pub mod remedies;
 pub mod replaced;
 pub mod rules;
@@ -19,3 +21,4 @@ pub mod story;
 pub mod waits;
 pub mod why;
 pub mod words;
+pub mod yaml;

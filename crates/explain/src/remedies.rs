@@ -1,7 +1,9 @@
 //! Faults that can be injected into an object or a loop, and reverted, each with a description of its effect.
 
+use crate::handles::{ContainerImage, Handles};
 use actions::Action;
 use cluster::Sim;
+use controller_runtime::load;
 use fault::{Fault, FaultTarget, Load, NodeFault};
 use i18n::{Message, msg};
 use k8s_model::node::Node;
@@ -66,10 +68,14 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
             true => msg::offer_lose_any(),
             false => msg::offer_lose(),
         };
-        let lost = match (any, sim.relists()) {
+        let lost = match (any, sim.relist.is_some()) {
             (true, _) => msg::offer_lose_any_title(),
             (false, true) => msg::offer_lose_title(),
             (false, false) => msg::offer_lose_for_good_title(),
+        };
+        let repeat = match any {
+            true => msg::offer_repeat_any(),
+            false => msg::offer_repeat(),
         };
         let delay = |delay: Option<Duration>| Fault::Delay {
             target: target.clone(),
@@ -84,23 +90,33 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
                 component: None,
             },
         ));
-        offers.push(match (sim.is_delayed(kind, &name), any) {
-            (true, _) => ActionOffer::new(
-                msg::offer_deliver(),
-                msg::offer_deliver_title(),
-                delay(None),
-            ),
-            (false, false) => ActionOffer::new(
-                msg::offer_delay(),
-                msg::offer_delay_title(),
-                delay(Some(10 * SECOND)),
-            ),
-            (false, true) => ActionOffer::new(
-                msg::offer_delay_any(),
-                msg::offer_delay_any_title(),
-                delay(Some(10 * SECOND)),
-            ),
-        });
+        offers.push(ActionOffer::new(
+            repeat,
+            msg::offer_repeat_title(),
+            Fault::Repeat {
+                target: target.clone(),
+                component: None,
+            },
+        ));
+        offers.push(
+            match (sim.informers.is_delayed(sim.journal(), kind, &name), any) {
+                (true, _) => ActionOffer::new(
+                    msg::offer_deliver(),
+                    msg::offer_deliver_title(),
+                    delay(None),
+                ),
+                (false, false) => ActionOffer::new(
+                    msg::offer_delay(),
+                    msg::offer_delay_title(),
+                    delay(Some(10 * SECOND)),
+                ),
+                (false, true) => ActionOffer::new(
+                    msg::offer_delay_any(),
+                    msg::offer_delay_any_title(),
+                    delay(Some(10 * SECOND)),
+                ),
+            },
+        );
         offers.push(relist(sim));
     }
     offers
@@ -108,7 +124,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
 
 /// Offer to switch the relisting of components after a lost event on or off.
 pub(super) fn relist(sim: &Sim) -> ActionOffer {
-    match sim.relists() {
+    match sim.relist.is_some() {
         true => ActionOffer::new(
             msg::offer_no_relist(),
             msg::offer_no_relist_title(),
@@ -159,7 +175,7 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
             continue;
         }
         let kind = probe.as_str();
-        offers.push(match sim.is_probe_forced(object.meta.uid, kind) {
+        offers.push(match sim.kubelets.is_forced(object.meta.uid, kind) {
             true => ActionOffer::new(
                 msg::offer_pass_probe(kind),
                 msg::offer_pass_probe_title(),
@@ -182,7 +198,7 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
     let load = |amount: Quantity| Load::new("memory", own_labels(object), amount);
     let labels = load(Quantity::ZERO).labels();
     if !labels.is_empty() {
-        let said = sim.is_load_said("memory", &labels);
+        let said = load::is_said(&sim.kubelets.loads, "memory", &labels);
         offers.push(match said {
             true => ActionOffer::new(
                 msg::offer_free_memory(),
@@ -211,11 +227,19 @@ pub(super) fn own_labels(pod: &Object) -> impl Iterator<Item = (&Str, &Str)> {
 fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     let mut offers = Vec::new();
     let sets = sim
-        .owned(object.meta.uid, Kind::ReplicaSet)
+        .informers
+        .controller_manager
+        .cache
+        .owned_of_kind(object.meta.uid, Kind::ReplicaSet)
         .map(|set| set.meta.uid);
     let owners = sets.chain([object.meta.uid]);
     let pod = owners
-        .flat_map(|owner| sim.owned(owner, Kind::Pod))
+        .flat_map(|owner| {
+            sim.informers
+                .controller_manager
+                .cache
+                .owned_of_kind(owner, Kind::Pod)
+        })
         .take(MAX_PODS_SCANNED)
         .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
     if let Some(pod) = pod {
@@ -228,7 +252,7 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
             },
         ));
     }
-    if let (_, Some((container, image))) = crate::evidence::handles(object)
+    if let Some(ContainerImage { container, image }) = Handles::of(object).image
         && can_be_pulled(&image)
     {
         let (repository, _) = image_parts(&image);

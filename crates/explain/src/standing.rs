@@ -5,7 +5,7 @@ use super::progress;
 use crate::diagnose;
 use crate::rules;
 use crate::scaler;
-use crate::waits::{Health, Waits};
+use crate::waits::{Health, PendingReason};
 use crate::words::{self, Reason};
 use apiserver::journal::{Journal, Op};
 use cluster::Sim;
@@ -66,7 +66,7 @@ fn gone(sim: &Sim, key: &ObjectRef) -> Message {
 
 /// Returns the state of an object, given its chain of waiting down to the root, and the remedies that were found to help.
 pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool]) -> Standing {
-    let object = sim.get(key);
+    let object = sim.store().get(key);
     let Some(first) = found.first() else {
         let (sentence, health) = match object {
             Some(object) => {
@@ -101,9 +101,9 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
     let sentence = match (&first.waits, &root.waits) {
         _ if root.object == first.object || root.waits == first.waits => told,
         // The budget names another refused Pod.
-        (Waits::EvictionRefused { .. }, Waits::EvictionRefused { .. }) => told,
+        (PendingReason::EvictionRefused { .. }, PendingReason::EvictionRefused { .. }) => told,
         // The order of its Pods does not matter while one of them has a problem.
-        (Waits::Ordinal { .. }, waits) if waits.is_bad() => {
+        (PendingReason::Ordinal { .. }, waits) if waits.is_bad() => {
             msg::standing_of_object(root.object.kind, &root.object.name, root.headline())
         }
         _ => msg::standing_because(told, root.headline(), root.object.kind, &root.object.name),
@@ -121,7 +121,7 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
         object: key.clone(),
         health,
         sentence,
-        root: (cause != key && sim.get(cause).is_some()).then(|| cause.clone()),
+        root: (cause != key && sim.store().get(cause).is_some()).then(|| cause.clone()),
         remedy: if helps.is_empty() {
             (!first.remedies.is_empty()).then_some(0)
         } else {
@@ -162,9 +162,10 @@ pub fn first_stuck<'a>(
 /// Returns the chain of causes of an object's current state, newest first; in case of a problem the caller passes the key of the root cause.
 pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     let version = sim
+        .store()
         .get(key)
         .map_or(0, |object| object.meta.resource_version);
-    words::chain(journal, sim.delays(), key, version)
+    words::chain(journal, &sim.delays, key, version)
 }
 
 /// Returns the state of an object that waits for nothing.
@@ -252,15 +253,16 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
 
 /// Returns the first Service of its namespace with ready endpoints that a Pod cannot reach, and the reason.
 fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Message>)> {
-    let pod = sim.get(&pod.key())?;
+    let pod = sim.store().get(&pod.key())?;
     let near = |service: &&'a std::rc::Rc<Object>| service.meta.namespace == pod.meta.namespace;
-    sim.list(Kind::Service)
+    sim.store()
+        .list(Kind::Service)
         .take(MAX_SERVICES_SCANNED)
         .filter(near)
         .take(MAX_SERVICES_ASKED)
         .find_map(|service| {
             let port = service.get::<Service>()?.spec.ports.first()?.port;
-            let attempt = connectivity::connect(sim.server(), pod, &service.meta.name, port, 0);
+            let attempt = connectivity::connect(sim.store(), pod, &service.meta.name, port, 0);
             let mut why = if attempt.outcome == RequestOutcome::Answered {
                 Vec::new()
             } else {
@@ -269,7 +271,7 @@ fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Messa
             // Once policies allowed the connection, this would fail next.
             if !why.is_empty() && attempt.outcome != RequestOutcome::Refused {
                 why.extend(
-                    unanswered_port(sim.server(), service)
+                    unanswered_port(sim.store(), service)
                         .map(|(port, _)| msg::hint_unanswered(i64::from(port.port))),
                 );
             }
@@ -289,7 +291,7 @@ fn budget_state(budget: &Object) -> Message {
 }
 
 fn pods_on(sim: &Sim, node: &Object) -> usize {
-    sim.pods_on(&node.meta.name).count()
+    sim.scheduler.pods_on(&node.meta.name).count()
 }
 
 fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
@@ -297,7 +299,7 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
         return msg::standing_external_name();
     }
     let endpoints = sim
-        .server()
+        .store()
         .slices_of(object)
         .flat_map(|slice| &slice.endpoints);
     let ready: Vec<_> = endpoints.filter(|endpoint| endpoint.is_ready()).collect();
@@ -307,8 +309,8 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
         .and_then(|one| one.target_ref.as_ref())
         .map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
     let isolating = pod
-        .and_then(|key| sim.get(&key))
-        .map(|pod| connectivity::policies_of(sim.server(), Direction::Ingress, pod));
+        .and_then(|key| sim.store().get(&key))
+        .map(|pod| connectivity::policies_of(sim.store(), Direction::Ingress, pod));
     match isolating.filter(|all| !all.is_empty()) {
         Some(all) => msg::standing_service_isolated(
             said,
@@ -356,7 +358,7 @@ fn gateway_state(gateway: &Object) -> (Message, Health) {
 
 fn route_state(sim: &Sim, route: &Object) -> (Message, Health) {
     let spec = HttpRouteSpec::of(route);
-    let parents = gateway::parents(sim.server(), route, &spec);
+    let parents = gateway::parents(sim.store(), route, &spec);
     let addresses: Vec<Message> = parents
         .iter()
         .filter_map(|(_, gateway)| address_of(gateway))
@@ -395,6 +397,7 @@ fn grants(binding: &Map<String, Value>) -> Message {
 fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
     let spec = NetworkPolicySpec::of(policy);
     let here = sim
+        .store()
         .list(Kind::Pod)
         .filter(|pod| pod.meta.namespace == policy.meta.namespace);
     match here
@@ -412,7 +415,7 @@ fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
             ),
             Health::Well,
         ),
-        pods if connectivity::allows_no_pod(sim.server(), &policy.meta.namespace, &spec) => (
+        pods if connectivity::allows_no_pod(sim.store(), &policy.meta.namespace, &spec) => (
             msg::standing_policy_no_peer(
                 pods,
                 spec.policy_types

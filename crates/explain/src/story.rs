@@ -37,15 +37,15 @@ impl<W: Write> Observer for Story<W> {
         for i in self.told..sim.journal().len() {
             let entry = &sim.journal()[i];
             let clock = entry.time.clock();
-            let actor = if entry.actor.node.is_empty() {
-                entry.actor.name.to_string()
-            } else {
-                format!("{} {}", entry.actor.name, entry.actor.node)
+            let actor = match &entry.record {
+                Record::ClientFault(hit) => hit.call.client().to_owned(),
+                _ => entry.actor.to_string(),
             };
             let what = match &entry.record {
-                Record::Command(text) => format!("$ {text}"),
+                Record::Command(command) => format!("$ {}", command.line),
                 Record::Fault(fault) => format!("$ {}", fault.command_line()),
                 Record::Refused(refused) => format!("refused {}: {}", refused.key, refused.error),
+                Record::ClientFault(hit) => format!("fault {}: {}", hit.fault, hit.call.line),
                 Record::Forgotten => continue,
                 Record::Write { object, .. } if object.kind == Kind::Event => continue,
                 Record::Write { op, object, .. } => {

@@ -4,14 +4,14 @@ use apiserver::journal::Op;
 use i18n::Message;
 use k8s_model::Str;
 
-pub use super::cure::Cure;
+pub use super::cure::RemedyKind;
 pub use super::fact_label::FactLabel;
 pub use super::gateway_fault::GatewayFault;
-pub use scheduler::refuses::Refuses;
+pub use scheduler::unschedulable::UnschedulableReason;
 
 /// Mismatch of a volume and a claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Unfit {
+pub enum VolumeFit {
     /// The volume is smaller than requested.
     Small {
         /// Capacity of the volume.
@@ -42,6 +42,8 @@ pub enum Unfit {
     },
     /// The claim's selector does not match the volume's labels.
     Selector,
+    /// The volume is being deleted.
+    Deleting,
     /// The volume is bound to or reserved for another claim.
     Taken {
         /// Other claim.
@@ -57,11 +59,11 @@ pub enum Unfit {
 #[derive(Clone, PartialEq, Debug)]
 pub enum DecidingFact {
     /// Refusal of a node.
-    Node(Str, Refuses),
+    Node(Str, UnschedulableReason),
     /// Node that would fit.
     Fits(Str),
     /// Volume and its mismatch.
-    Volume(Str, Unfit),
+    Volume(Str, VolumeFit),
     /// Number.
     Count(FactLabel, i64),
     /// Word or name.
@@ -74,7 +76,7 @@ pub enum DecidingFact {
 
 /// Missing condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Waits {
+pub enum PendingReason {
     // Pods.
     /// A Pod has scheduling gates.
     Gated,
@@ -229,9 +231,9 @@ pub enum Waits {
         seconds: i64,
     },
     /// A StatefulSet waits for a Pod of an earlier template that never becomes ready.
-    StaysBroken(Str),
+    RollbackBlocked(Str),
     /// Pods keep their old revision until a person acts: `OnDelete`, or a partition.
-    KeepsOld {
+    UpdateHeld {
         /// Number of Pods.
         pods: i32,
         /// `OnDelete` or the partition.
@@ -255,11 +257,11 @@ pub enum Waits {
     /// The next run of a CronJob is not due.
     NotDue,
     /// The last run of a CronJob has not ended.
-    StillRuns(Str),
+    ConcurrencyForbidden(Str),
     /// The time zone is unknown.
     Zone(Str),
     /// An autoscaler cannot work.
-    NoScaling(Str),
+    ScalingInactive(Str),
     /// A namespace is being deleted and not empty yet.
     NamespaceContent {
         /// Number of objects in it.
@@ -341,7 +343,7 @@ pub enum Waits {
     /// No ready Pod listens on the target port.
     NotListening(i32),
     /// NetworkPolicies deny every other Pod a connection to the Pods of a Service.
-    Isolated {
+    DeniedByPolicy {
         /// Names of the policies.
         policies: Vec<Str>,
         /// Direction in which they isolate: `Ingress` or `Egress`.
@@ -404,21 +406,21 @@ pub enum Health {
     Stuck,
 }
 
-impl Waits {
+impl PendingReason {
     /// State of an object that waits for this.
     pub fn health(&self) -> Health {
-        use Waits::*;
+        use PendingReason::*;
         match self {
             NodesLeftOut(_)
             | NoService(_)
-            | KeepsOld { .. }
+            | UpdateHeld { .. }
             | NoSelector
             | Released(_)
             | NoDisruption
             | NotDue
             | SlowIdle(_)
             | OldConfig(_)
-            | Isolated { .. }
+            | DeniedByPolicy { .. }
             | Gateway(GatewayFault::ForeignController { .. })
             | RoleMissing(..) => Health::Note,
             waits if waits.is_bad() => Health::Stuck,
@@ -428,7 +430,7 @@ impl Waits {
 
     /// Returns true if something has gone wrong; otherwise the object waits as expected.
     pub fn is_bad(&self) -> bool {
-        use Waits::*;
+        use PendingReason::*;
         !matches!(
             self,
             Gated
@@ -437,13 +439,13 @@ impl Waits {
                 | Rollout { .. }
                 | Pods { .. }
                 | Ordinal { .. }
-                | KeepsOld { .. }
+                | UpdateHeld { .. }
                 | NodesLeftOut(_)
                 | NoService(_)
                 | Suspended
                 | BackOff { .. }
                 | NotDue
-                | StillRuns(_)
+                | ConcurrencyForbidden(_)
                 | NoDisruption
                 | ClaimUnbound(_)
                 | FirstConsumer
@@ -465,7 +467,7 @@ impl Waits {
                 | NamespaceContent { .. }
                 | NodeSilentUnnoticed
                 | OldConfig(_)
-                | Isolated { .. }
+                | DeniedByPolicy { .. }
                 | Gateway(GatewayFault::ForeignController { .. })
                 | RoleMissing(..)
         )

@@ -1,12 +1,12 @@
 //! The journal in words: the effect of an entry, the values seen by the loop, and the chain of causes of a write.
 
 use super::effect::effect;
-use super::why::Row;
 use crate::causes::cause;
 use crate::why;
-use apiserver::StatusReason;
-use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
+use apiserver::{Actor, CommandEffect, Component, StatusReason, Why};
+use cluster::loops;
+use controller_runtime::fact::Fact;
 use controller_runtime::watch_faults::DelayLog;
 use fault::{Fault, NodeFault};
 use i18n::format::count;
@@ -14,7 +14,7 @@ use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt::status;
 use projection::changes::{ChangedField, fields};
-use projection::marks::{LANES, Mark, OTHERS};
+use projection::marks::{Lane, Mark};
 use projection::model::PodState;
 
 /// Item of a chain of causes.
@@ -34,8 +34,8 @@ pub struct Reason {
     pub effect: Message,
     /// Reason in a few words.
     pub short: Message,
-    /// Values seen by the loop, with names; the last is the conclusion.
-    pub saw: Vec<Row>,
+    /// Facts that decided it; the last is the conclusion.
+    pub saw: Vec<Fact>,
     /// Object written.
     pub object: Option<ObjectRef>,
 }
@@ -46,7 +46,7 @@ const GENERATED: &str = "bcdfghjklmnpqrstvwxz2456789";
 const WHOLE: usize = 20;
 
 /// Shortens a message for a narrow place: only the distinguishing suffix of a generated name is kept, so that the effect stays visible.
-pub fn in_short(effect: &Message) -> Message {
+pub fn abbreviate_names(effect: &Message) -> Message {
     let short = |name: &str| {
         if name.len() <= 12 || name.contains('…') {
             return name.into();
@@ -66,30 +66,31 @@ pub fn in_short(effect: &Message) -> Message {
 
 /// Returns the actor of an entry, and its icon.
 pub fn actor(entry: &Entry) -> (Message, &'static str) {
-    let icon = match entry.actor.name {
-        "user" => "i-user",
-        "apiserver" => "i-apiserver",
-        name => cluster::loops::named(name).map_or("i-act", |of| of.icon),
+    let component = entry.actor.component;
+    let icon = match component {
+        Component::User => "i-user",
+        Component::ApiServer => "i-apiserver",
+        _ => loops::descriptor(component).map_or("i-act", |of| of.icon),
     };
-    let who = match entry.actor.name {
-        "user" => msg::actor_you(),
-        actor if entry.actor.node.is_empty() => Message::name(actor),
-        actor => Message::name(format!("{actor} {}", entry.actor.node)),
+    let who = match (component, &entry.record) {
+        (_, Record::ClientFault(hit)) => Message::name(hit.call.client()),
+        (Component::User, _) => msg::actor_you(),
+        _ => Message::name(entry.actor.to_string()),
     };
     (who, icon)
 }
 
 /// Returns true if an entry is a command that changes nothing.
 pub fn only_reads(entry: &Entry) -> bool {
-    matches!(&entry.record, Record::Command(line) if kubectl::only_reads(line))
+    entry.command_effect() == Some(CommandEffect::Reads)
 }
 
 /// Returns the lane of the timeline to which an entry belongs.
-pub fn lane(entry: &Entry) -> Option<u8> {
+pub fn lane(entry: &Entry) -> Option<Lane> {
     if entry.is_event() || only_reads(entry) {
         return None;
     }
-    lane_of(entry.actor.name)
+    lane_of(entry.actor.component)
 }
 
 /// Returns the mark of an entry.
@@ -98,25 +99,19 @@ pub fn mark(entry: &Entry) -> Option<Mark> {
         at: entry.time.0 / 1000,
         lane: lane(entry)?,
         bad: is_bad(entry),
-        fault: entry.fault().is_some(),
+        fault: matches!(entry.record, Record::Fault(_) | Record::ClientFault(_)),
         count: 1,
     })
 }
 
-/// Returns the lane of the loop with this name.
-pub fn lane_of(name: &str) -> Option<u8> {
-    let of = |lane: &str| {
-        LANES
-            .iter()
-            .position(|known| *known == lane)
-            .map(|at| at as u8)
-    };
-    match name {
-        "apiserver" => None,
-        "user" => of("user"),
-        name => cluster::loops::named(name)
-            .and_then(|loops| of(loops.lane))
-            .or(Some(OTHERS)),
+/// Returns the lane of a component.
+pub fn lane_of(component: Component) -> Option<Lane> {
+    match component {
+        Component::ApiServer => None,
+        Component::User => Some(Lane::User),
+        _ => loops::descriptor(component)
+            .and_then(|descriptor| Lane::from_name(descriptor.lane))
+            .or(Some(Lane::Others)),
     }
 }
 
@@ -126,26 +121,16 @@ pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
         Record::Refused(refused) => match refused.error.reason {
             StatusReason::Conflict => false,
-            StatusReason::AlreadyExists | StatusReason::NotFound => entry.actor.name == "user",
+            StatusReason::AlreadyExists | StatusReason::NotFound => entry.actor == Actor::USER,
             _ => true,
         },
         Record::Write { object, .. } => {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
-                || (entry.actor.name == "kubelet"
+                || (entry.actor.component == Component::Kubelet
                     && object.kind == Kind::Pod
                     && status(object).0 == PodState::Failed)
         }
-        Record::Command(_) | Record::Fault(_) | Record::Forgotten => false,
-    }
-}
-
-/// Reason in a few words.
-pub fn because(entry: &Entry) -> Message {
-    match &entry.why {
-        Why::Bootstrap => msg::why_bootstrap(),
-        // The sentence already says so.
-        Why::Revision { .. } | Why::Scaled { .. } | Why::Stopped => Message::default(),
-        why => why::reason(why),
+        Record::Command(_) | Record::Fault(_) | Record::ClientFault(_) | Record::Forgotten => false,
     }
 }
 
@@ -157,10 +142,10 @@ fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
         at: entry.time.0 / 1000,
         actor,
         icon,
-        user: entry.actor.name == "user",
+        user: entry.actor == Actor::USER,
         effect: effect(entry),
-        short: because(entry),
-        saw: why::evidence(&entry.why),
+        short: why::short(&entry.why),
+        saw: why::explain(&entry.why).evidence,
         object: entry.key(),
     })
 }
@@ -209,19 +194,13 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
             && object.meta.name == key.name
             && object.meta.namespace == key.namespace
     };
-    let own_loop = || {
-        entry
-            .actor
-            .name
-            .strip_suffix("-controller")
-            .is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()))
-    };
+    let own_loop = || controllers::is_controller_of(entry.actor.component, key.kind);
     let kept = |object: &Object| {
         object.meta.namespace == key.namespace
             && object
                 .meta
                 .controller()
-                .is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
+                .is_some_and(|owner| owner.name == key.name && owner.is_kind(key.kind))
             && (own_loop() || takes_pod(entry))
     };
     if entry.is_command() {
@@ -353,7 +332,7 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
 }
 
 /// Returns the consequences of an entry since another one: the decisions that it woke, at most `most`.
-pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) -> Vec<Reason> {
+pub fn consequences(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) -> Vec<Reason> {
     let since = since.max(id + 1);
     (since..)
         .zip(
@@ -371,7 +350,7 @@ pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) ->
 }
 
 /// Describes the last step in a sentence, for screen readers: decisions take precedence over status updates.
-pub fn narrate(journal: Journal<'_>) -> Message {
+pub fn announce_step(journal: Journal<'_>) -> Message {
     decision(journal, &|_| true)
         .map(|(entry, more)| sentence(entry, more))
         .unwrap_or_default()
@@ -434,14 +413,22 @@ pub fn caption(
     let Some((entry, more)) = decision(journal.first(until), &seen) else {
         return Default::default();
     };
-    (said(entry, in_short(&effect(entry)), more), entry.key())
+    (
+        said(entry, abbreviate_names(&effect(entry)), more),
+        entry.key(),
+    )
 }
 
 /// Describes the newest step, and its object, even if a loop only updated a status.
 pub fn step(journal: Journal<'_>) -> (Message, Option<ObjectRef>) {
     let told = decision(journal, &|_| true);
-    told.map(|(entry, more)| (said(entry, in_short(&effect(entry)), more), entry.key()))
-        .unwrap_or_default()
+    told.map(|(entry, more)| {
+        (
+            said(entry, abbreviate_names(&effect(entry)), more),
+            entry.key(),
+        )
+    })
+    .unwrap_or_default()
 }
 
 /// Describes an action with its actor, and the number of similar ones.
@@ -482,7 +469,7 @@ fn told_of(
     journal: Journal<'_>,
     from: u64,
     to: u64,
-    of: u8,
+    of: Lane,
 ) -> Option<(&Entry, usize, Option<ObjectRef>)> {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
     let here = || {
@@ -516,14 +503,14 @@ fn told_of(
 }
 
 /// Describes the entries of a lane between two instants in milliseconds: the first, or the first failure.
-pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
+pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: Lane) -> Message {
     told_of(journal, from, to, of)
         .map(|(entry, more, _)| sentence(entry, more))
         .unwrap_or_default()
 }
 
 /// Returns the object of that entry; for a command, the first object that it wrote.
-pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<ObjectRef> {
+pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: Lane) -> Option<ObjectRef> {
     told_of(journal, from, to, of)?.2
 }
 
@@ -533,7 +520,7 @@ mod tests {
 
     #[test]
     fn a_short_effect_shortens_the_name() {
-        let scaled = |name: &str| in_short(&msg::effect_scaled(name, "3 → 2")).english();
+        let scaled = |name: &str| abbreviate_names(&msg::effect_scaled(name, "3 → 2")).english();
         assert_eq!(
             scaled("nginx-deployment-6c5f67b5f7"),
             "…6c5f67b5f7 scaled 3 → 2"

@@ -5,17 +5,23 @@
 //! # Adding a fault
 //!
 //! A variant of [`Fault`] with its line in `from_str`, `Display` and `KNOWN`; a variant of [`FaultError`] for each way in which it can be
-//! refused; an arm of `Sim::inject` (`crates/cluster/src/faults/inject.rs`; effects on watches and controllers go to `watches.rs`); a row
-//! in `docs/native.md`.
+//! refused; an arm of `Sim::inject` (`crates/cluster/src/faults/inject.rs`; effects on watches and controllers go to `watches.rs`, on clients
+//! to `clients.rs`); a row in `docs/native.md`.
 
+mod client;
 mod load;
 
+pub use client::{
+    CallStage, ClientAction, ClientCall, ClientFault, ClientFaultError, ClientFaultLimit,
+    ClientSelector,
+};
+use client::{LIMIT, SELECTOR};
 pub use load::{Load, LoadError};
 
 use k8s_model::pod::ProbeKind;
 use k8s_model::quantity::{Quantity, QuantityError};
 use k8s_model::time::{SECOND, duration, duration_text};
-use k8s_model::{Duration, Kind, Object, Str, names};
+use k8s_model::{Duration, Kind, Object, Str, kind, names};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -26,11 +32,23 @@ const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 /// Forms of all faults, for usage messages.
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
                      node-notready NODE, add-node NODE [RESOURCE=AMOUNT ...], remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
-                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
+                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], repeat KIND[/NAME] [COMPONENT], event-driven LOOP on|off, slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME], \
+                     client SELECTOR 429|500|503|409|410|timeout-after-commit|disconnect|lose [LIMIT], client SELECTOR 429 retry-after SECONDS [LIMIT], client SELECTOR slow|delay TIME [LIMIT], \
+                     client SELECTOR off";
 
 /// Returns the form of each fault's line.
 pub fn usage() -> impl Iterator<Item = &'static str> {
     KNOWN.split(", ")
+}
+
+/// Returns notes on the forms: whom they act on, and the words that several of them have.
+pub fn usage_notes() -> [String; 3] {
+    [
+        "lose, delay, repeat and slow act on components of the cluster, client on clients over HTTP"
+            .to_owned(),
+        format!("SELECTOR of external clients: {SELECTOR}"),
+        format!("LIMIT: {LIMIT}; without one until \"client SELECTOR off\""),
+    ]
 }
 
 /// Fault, or the end of one. Pods are in the namespace `default`.
@@ -91,7 +109,7 @@ pub enum Fault {
         /// Amount.
         missing: Option<Quantity>,
     },
-    /// Loss of the next watch event about the target on its way to a component (default: kube-controller-manager).
+    /// Loss of the next watch event about the target on its way to a component of the cluster (default: kube-controller-manager).
     Lose {
         /// Objects.
         target: FaultTarget,
@@ -106,6 +124,20 @@ pub enum Fault {
         delay: Option<Duration>,
         /// Component.
         component: Option<Str>,
+    },
+    /// Second delivery of the next watch event about the target (default: to kube-controller-manager).
+    Repeat {
+        /// Objects.
+        target: FaultTarget,
+        /// Component.
+        component: Option<Str>,
+    },
+    /// Replacement of a controller by a program that reacts to events alone, or the end of it.
+    EventDriven {
+        /// Controller.
+        name: Str,
+        /// True if the program replaces it.
+        on: bool,
     },
     /// Slowdown of a controller: duration of each pass in microseconds, `None` to end it.
     Slow {
@@ -123,6 +155,10 @@ pub enum Fault {
     },
     /// Refusal of the next update of the target by a controller.
     Conflict(FaultTarget),
+    /// Fault on the requests and watches of external clients.
+    Client(ClientFault),
+    /// End of the faults on clients with this selector; of all of them if it selects all.
+    EndClient(ClientSelector),
 }
 
 /// Change of a node.
@@ -167,10 +203,22 @@ impl FaultTarget {
         FaultTarget::new(kind, Str::default())
     }
 
-    /// Finds the kind.
-    pub fn resolve(&self) -> Result<ResolvedTarget, FaultError> {
-        let kind =
-            Kind::from_word(&self.kind).ok_or_else(|| FaultError::NoKind(self.kind.to_string()))?;
+    /// Returns true if the kind is written with its group.
+    pub fn names_group(&self) -> bool {
+        self.kind.contains('.')
+    }
+
+    /// Finds the kind among the built-in ones and the custom ones of a cluster.
+    ///
+    /// # Errors
+    /// None of them has this name.
+    pub fn resolve(
+        &self,
+        custom: impl IntoIterator<Item = Kind>,
+    ) -> Result<ResolvedTarget, FaultError> {
+        let kind = built_in(&self.kind)
+            .or_else(|| custom.into_iter().find(|kind| kind.is_meant(&self.kind)))
+            .ok_or_else(|| FaultError::NoKind(self.kind.to_string()))?;
         Ok(ResolvedTarget {
             kind,
             name: self.name.clone(),
@@ -235,6 +283,8 @@ pub enum FaultError {
     NoComponent(Str),
     /// Unknown controller, or one that cannot be slowed.
     NoLoop(Str),
+    /// Controller without an event-driven form.
+    NoEventDrivenForm(Str),
     /// Invalid time: the fault, the word allowed in its place, and the word found.
     NoTime(&'static str, &'static str, String),
     /// Invalid quantity: of what, and why.
@@ -251,6 +301,8 @@ pub enum FaultError {
     NotPositive(String),
     /// Duplicate resource.
     Twice(String),
+    /// Invalid fault on clients.
+    NoClientFault(ClientFaultError),
     /// Refusal by the API server of a write of the fault.
     Refused(String),
 }
@@ -277,6 +329,10 @@ impl fmt::Display for FaultError {
                     "no loop {name:?} to slow: a controller, kube-scheduler or kube-controller-manager is meant"
                 )
             }
+            FaultError::NoEventDrivenForm(name) => write!(
+                f,
+                "no event-driven form of the loop {name:?}: replicaset-controller has one"
+            ),
             FaultError::NoTime(fault, or, word) => write!(
                 f,
                 "{fault}: neither \"{or}\" nor a time like 500ms, 2s or 1m: {word}"
@@ -291,8 +347,16 @@ impl fmt::Display for FaultError {
             FaultError::NotWhole(pair) => write!(f, "add-node: {pair}: must be an integer"),
             FaultError::NotPositive(pair) => write!(f, "add-node: {pair}: must be greater than 0"),
             FaultError::Twice(resource) => write!(f, "add-node: {resource}: named twice"),
+            FaultError::NoClientFault(error) => error.fmt(f),
             FaultError::Refused(message) => f.write_str(message),
         }
+    }
+}
+
+impl FaultError {
+    /// Returns the line that a command prints for the error.
+    pub fn printed(&self) -> String {
+        format!("error: {self}")
     }
 }
 
@@ -302,9 +366,10 @@ impl Fault {
     /// Target of a fault of watches and writes.
     pub fn target(&self) -> Option<&FaultTarget> {
         match self {
-            Fault::Lose { target, .. } | Fault::Delay { target, .. } | Fault::Conflict(target) => {
-                Some(target)
-            }
+            Fault::Lose { target, .. }
+            | Fault::Delay { target, .. }
+            | Fault::Repeat { target, .. }
+            | Fault::Conflict(target) => Some(target),
             _ => None,
         }
     }
@@ -402,10 +467,16 @@ impl fmt::Display for Fault {
             } => {
                 write!(f, "delay {target} {}{}", or(delay, "none"), of(component))
             }
+            Fault::Repeat { target, component } => write!(f, "repeat {target}{}", of(component)),
+            Fault::EventDriven { name, on } => {
+                write!(f, "event-driven {name} {}", if *on { "on" } else { "off" })
+            }
             Fault::Slow { name, pass } => write!(f, "slow {name} {}", or(pass, "none")),
             Fault::Relist(after) => write!(f, "relist {}", or(after, "never")),
             Fault::Restart { component } => write!(f, "restart {component}"),
             Fault::Conflict(target) => write!(f, "conflict {target}"),
+            Fault::Client(fault) => fault.fmt(f),
+            Fault::EndClient(selector) => write!(f, "client {selector} off"),
         }
     }
 }
@@ -509,6 +580,18 @@ impl FromStr for Fault {
                 delay: span("delay", delay)?,
                 component: Some(component.into()),
             }),
+            ["repeat", what] => Ok(Fault::Repeat {
+                target: target(what)?,
+                component: None,
+            }),
+            ["repeat", what, component] => Ok(Fault::Repeat {
+                target: target(what)?,
+                component: Some(component.into()),
+            }),
+            ["event-driven", name, switch @ ("on" | "off")] => Ok(Fault::EventDriven {
+                name: name.into(),
+                on: switch == "on",
+            }),
             // Some names have two words.
             ["slow", ref name @ .., pass] if !name.is_empty() => Ok(Fault::Slow {
                 name: name.join(" ").into(),
@@ -523,6 +606,7 @@ impl FromStr for Fault {
                 component: component.into(),
             }),
             ["conflict", what] => Ok(Fault::Conflict(target(what)?)),
+            ["client", ref words @ ..] => client::parse(words).map_err(FaultError::NoClientFault),
             _ => Err(FaultError::Unknown(line.to_owned())),
         }
     }
@@ -542,14 +626,20 @@ fn probe(word: &str) -> Result<ProbeKind, FaultError> {
 fn target(word: &str) -> Result<FaultTarget, FaultError> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
     let name = Str::new(name);
+    let word = kind.to_ascii_lowercase();
     // Built-in kinds have one word; others are known only once they are defined.
-    match Kind::from_word(kind) {
-        Some(kind) if !matches!(kind, Kind::Custom(_)) => Ok(FaultTarget::new(kind, name)),
-        _ => Ok(FaultTarget {
-            kind: kind.to_ascii_lowercase().into(),
+    Ok(match built_in(&word) {
+        Some(kind) => FaultTarget::new(kind, name),
+        None => FaultTarget {
+            kind: word.into(),
             name,
-        }),
-    }
+        },
+    })
+}
+
+/// Returns the built-in kind that a word in lower case names.
+fn built_in(word: &str) -> Option<Kind> {
+    kind::ALL.iter().copied().find(|kind| kind.is_meant(word))
 }
 
 fn time(word: &str) -> Option<Duration> {
@@ -621,6 +711,9 @@ mod tests {
                 "AMOUNT" => "500m".to_owned(),
                 "TIME" => "2s".to_owned(),
                 "NODE" => "node-9".to_owned(),
+                "SELECTOR" => "agent=my-operator".to_owned(),
+                "SECONDS" => "3".to_owned(),
+                "LIMIT" => "30%".to_owned(),
                 "..." => "memory=1Gi".to_owned(),
                 word => word.to_owned(),
             };
@@ -676,7 +769,19 @@ mod tests {
         let fault: Fault = line.parse().unwrap();
         assert_eq!(fault.to_string(), line);
         let unknown = FaultError::NoKind("gateway.v1.gateway.networking.k8s.io".into());
-        assert_eq!(fault.target().unwrap().resolve(), Err(unknown));
+        let target = fault.target().unwrap();
+        assert_eq!(target.resolve([]), Err(unknown));
+        let gateway = Kind::custom(kind::CustomNames {
+            group: "gateway.networking.k8s.io",
+            version: "v1",
+            name: "Gateway",
+            plural: "gateways",
+            namespaced: true,
+        })
+        .unwrap();
+        // Another cluster of this thread may have registered the kind.
+        assert!(target.resolve([]).is_err());
+        assert_eq!(target.resolve([gateway]).unwrap().kind, gateway);
         assert_eq!(
             "lose pods".parse::<Fault>().unwrap().to_string(),
             "lose pod"

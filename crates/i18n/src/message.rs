@@ -196,6 +196,7 @@ impl Message {
         let arg = |arg: &Arg| match arg {
             Arg::Name(name) => Arg::Name(change(name).into()),
             Arg::Text(of) => Arg::Text(of.with_names(change)),
+            Arg::List(all) => Arg::List(all.iter().map(|one| one.with_names(change)).collect()),
             other => other.clone(),
         };
         Message {
@@ -214,11 +215,6 @@ impl Message {
         } else {
             None
         }
-    }
-
-    /// Returns true if both messages have the same id, with possibly different arguments.
-    pub fn is_like(&self, other: &Message) -> bool {
-        self.id == other.id && self.id != ALONE
     }
 
     /// Returns the arguments, in the order of the English text.

@@ -1,10 +1,10 @@
-//! Jobs.
+//! Jobs, and CronJobs, which are stored as JSON and parsed on access.
 
 use super::json::{Json, record};
 use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
-use super::{Str, Timestamp, Uid};
+use super::{Object, Str, Timestamp, Uid};
 use crate::json;
 use serde_json::Value;
 use std::rc::Rc;
@@ -142,5 +142,58 @@ impl Job {
             spec: Spec::from_raw(spec)?,
             status: json::part(status.as_ref())?,
         })
+    }
+}
+
+record! {
+    /// `spec` of a CronJob.
+    #[derive(Debug, Default)]
+    pub struct CronJobSpec {
+        pub schedule: Str = "schedule",
+        pub time_zone: Option<Str> = "timeZone",
+        pub starting_deadline_seconds: Option<i64> = "startingDeadlineSeconds",
+        pub concurrency_policy: Str = "concurrencyPolicy",
+        pub suspend: bool = "suspend",
+        pub successful_jobs_history_limit: Option<i64> = "successfulJobsHistoryLimit",
+        pub failed_jobs_history_limit: Option<i64> = "failedJobsHistoryLimit",
+        pub job_template: Value = "jobTemplate",
+    }
+
+    /// `status` of a CronJob.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct CronJobStatus {
+        pub active: Vec<JobReference> = "active" omitempty,
+        pub last_schedule_time: Option<Timestamp> = "lastScheduleTime" omitempty,
+        pub last_successful_time: Option<Timestamp> = "lastSuccessfulTime" omitempty,
+    }
+
+    /// Reference to an active Job of a CronJob.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct JobReference {
+        pub api_version: Str = "apiVersion" omitempty,
+        pub kind: Str = "kind" omitempty,
+        pub name: Str = "name" omitempty,
+        pub namespace: Str = "namespace" omitempty,
+        pub resource_version: Str = "resourceVersion" omitempty,
+        pub uid: Uid = "uid" omitempty,
+    }
+}
+
+impl CronJobSpec {
+    /// Parses the spec; `None` if it does not decode.
+    pub fn of(cron_job: &Object) -> Option<CronJobSpec> {
+        cron_job.part("spec")
+    }
+}
+
+impl CronJobStatus {
+    /// Parses the status; the default if it does not decode.
+    pub fn of(cron_job: &Object) -> CronJobStatus {
+        cron_job.part("status").unwrap_or_default()
+    }
+
+    /// Replaces the status.
+    pub fn put(&self, cron_job: &mut Object) {
+        cron_job.put_part("status", self);
     }
 }

@@ -4,6 +4,12 @@ use super::pod::{Container, ContainerStatus, PodSpec, PodStatus};
 use serde_json::Value;
 
 impl PodSpec {
+    /// Returns the containers that run for as long as the Pod does: main containers and sidecars.
+    pub fn serving_containers(&self) -> impl Iterator<Item = &Container> {
+        let sidecars = self.init_containers.iter().filter(|one| one.is_sidecar());
+        self.containers.iter().chain(sidecars)
+    }
+
     /// Returns every container with the list of the spec that it is in: main containers, then init containers, then ephemeral ones.
     pub fn every_container(&self) -> impl Iterator<Item = (&'static str, &Container)> {
         fn list<'c>(

@@ -65,7 +65,11 @@ pub fn controller_revision_data(template: &Value) -> Value {
     let mut template = template.as_object().cloned().unwrap_or_default();
     template.insert("$patch".to_owned(), Value::from("replace"));
     let nest = |name: &str, inner: Value| {
-        Value::Object(crate::sort::map([(name.to_owned(), inner)].into_iter()))
+        Value::Object(
+            [(name.to_owned(), inner)]
+                .into_iter()
+                .collect::<serde_json::Map<_, _>>(),
+        )
     };
     nest("spec", nest("template", Value::Object(template)))
 }

@@ -1,11 +1,14 @@
 //! Kinds of the API server with their names, groups and scopes, including those that CustomResourceDefinitions add.
 
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// Fixed properties of a kind.
+/// Properties of a kind: names, scope, and the rules of its storage. A new kind is a row of `kinds!` and a case of each `match` over kinds.
+///
+/// Names and short names are those of `k8s.io/api` and of `ShortNames` and `Categories` in `pkg/registry/*/storage`.
 #[derive(Debug)]
-pub struct KindInfo {
+pub struct KindSpec {
     /// Kind name, such as `Deployment`.
     pub name: &'static str,
     /// Group, such as `apps`; empty for the core group.
@@ -18,8 +21,166 @@ pub struct KindInfo {
     pub short: &'static str,
     /// True if objects live in a namespace.
     pub namespaced: bool,
-    /// True if a controller of this engine acts on the kind; other kinds are stored and shown as inert.
-    pub animated: bool,
+    /// Component that acts on objects of the kind.
+    pub simulation: Simulation,
+    /// Categories of `kubectl get`, such as `all`.
+    pub categories: &'static [&'static str],
+    /// Rules of storage.
+    pub strategy: Strategy,
+    /// JSON pointer to the Pod template; empty for Pods.
+    pub pod_template: Option<&'static str>,
+}
+
+/// Rules of the API server for storing objects of a kind, by the strategies in `pkg/registry`.
+#[derive(Debug)]
+pub struct Strategy {
+    /// Format of `metadata.name`.
+    pub name_format: NameFormat,
+    /// Rule of `metadata.generation`.
+    pub generation: Generation,
+    /// Rule for an update without a resource version.
+    pub precondition: Precondition,
+    /// Rule for an update of an object that does not exist.
+    pub upsert: Upsert,
+    /// Directory of the objects in etcd, below `/registry`.
+    pub directory: &'static str,
+    /// Subresources that many kinds have.
+    pub subresources: &'static [Subresource],
+}
+
+/// Scope of a kind's objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scope {
+    Namespaced,
+    Cluster,
+}
+
+/// Component that acts on objects of a kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Simulation {
+    /// A controller of this engine.
+    Controlled,
+    /// A kubelet, which reads ConfigMaps and Secrets, or the API server, which evaluates roles, RuntimeClasses and definitions.
+    Read,
+    /// None: objects are stored and shown.
+    Inert,
+}
+
+/// Format of `metadata.name`, by the `ValidateObjectName` functions of `pkg/apis/*/validation`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NameFormat {
+    /// DNS label: the name becomes part of host names.
+    DnsLabel,
+    /// Path segment, such as `system:node`.
+    PathSegment,
+    /// DNS subdomain.
+    DnsSubdomain,
+}
+
+/// Rule of `metadata.generation`, by `PrepareForCreate` and `PrepareForUpdate` of the strategies in `pkg/registry`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Generation {
+    /// Counts changes of the spec, from 1.
+    Counted,
+    /// Absent.
+    Uncounted,
+}
+
+/// Rule for an update without a resource version (`AllowUnconditionalUpdate`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Precondition {
+    /// Allowed: the update replaces whatever is stored.
+    Unconditional,
+    /// Refused: the update must name the version that it replaces.
+    Versioned,
+}
+
+/// Rule for an update of an object that does not exist (`AllowCreateOnUpdate`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Upsert {
+    /// The object is created.
+    Creating,
+    /// The update is refused.
+    Existing,
+}
+
+/// Subresource of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subresource {
+    /// Object without its status.
+    #[default]
+    Main,
+    /// Status.
+    Status,
+    /// Number of replicas.
+    Scale,
+    /// Resources of a Pod's containers.
+    Resize,
+    /// Ephemeral containers of a running Pod.
+    EphemeralContainers,
+    /// Approval of a certificate signing request.
+    Approval,
+    /// Eviction of a Pod.
+    Eviction,
+    /// Binding of a Pod to a node.
+    Binding,
+    /// Finalizers of a namespace's spec.
+    Finalize,
+    /// Output of a container.
+    Log,
+    /// Commands in a container.
+    Exec,
+    /// Streams of a container's process.
+    Attach,
+    /// Tokens of a ServiceAccount.
+    Token,
+}
+
+impl Subresource {
+    /// Returns true for the object itself.
+    pub fn is_main(&self) -> bool {
+        *self == Subresource::Main
+    }
+
+    /// Returns true if requests change no object: those to a container, and those for a token.
+    pub fn is_connection(self) -> bool {
+        matches!(
+            self,
+            Subresource::Log | Subresource::Exec | Subresource::Attach | Subresource::Token
+        )
+    }
+
+    /// Returns the name in a path, empty for the object itself.
+    pub fn word(self) -> &'static str {
+        match self {
+            Subresource::Main => "",
+            Subresource::Status => "status",
+            Subresource::Scale => "scale",
+            Subresource::Resize => "resize",
+            Subresource::EphemeralContainers => "ephemeralcontainers",
+            Subresource::Approval => "approval",
+            Subresource::Eviction => "eviction",
+            Subresource::Binding => "binding",
+            Subresource::Finalize => "finalize",
+            Subresource::Log => "log",
+            Subresource::Exec => "exec",
+            Subresource::Attach => "attach",
+            Subresource::Token => "token",
+        }
+    }
+}
+
+impl KindSpec {
+    /// Returns true if the kind has a subresource.
+    pub fn has(&self, subresource: Subresource) -> bool {
+        self.strategy.subresources.contains(&subresource)
+    }
+
+    /// Returns true if a controller acts on objects of the kind.
+    pub fn is_controlled(&self) -> bool {
+        self.simulation == Simulation::Controlled
+    }
 }
 
 /// Returns the group of an `apiVersion`: `apps` of `apps/v1`, empty for the core group.
@@ -27,8 +188,19 @@ pub fn api_group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:literal) => {
+        Some($value)
+    };
+}
+
 macro_rules! kinds {
-    ($($name:ident $group:literal $version:literal $plural:literal $short:literal $ns:literal $animated:literal;)*) => {
+    ($($name:ident $group:literal $version:literal $plural:literal $short:literal $scope:ident [$($category:literal)*] $simulation:ident
+       { $name_format:ident $generation:ident $precondition:ident $upsert:ident $directory:literal [$($subresource:ident)*]
+         [$($template:literal)?] };)*) => {
         /// Kind of API object.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
@@ -51,9 +223,16 @@ macro_rules! kinds {
             }
         }
 
-        const INFOS: &[KindInfo] = &[$(KindInfo {
-            name: stringify!($name), group: $group, version: $version, plural: $plural,
-            short: $short, namespaced: $ns, animated: $animated,
+        const SPECS: &[KindSpec] = &[$(KindSpec {
+            name: stringify!($name), group: $group, version: $version, plural: $plural, short: $short,
+            namespaced: matches!(Scope::$scope, Scope::Namespaced), simulation: Simulation::$simulation,
+            categories: &[$($category,)*],
+            strategy: Strategy {
+                name_format: NameFormat::$name_format, generation: Generation::$generation,
+                precondition: Precondition::$precondition, upsert: Upsert::$upsert, directory: $directory,
+                subresources: &[$(Subresource::$subresource,)*],
+            },
+            pod_template: optional!($($template)?),
         },)*];
 
         /// All built-in kinds, in the order of the enum.
@@ -62,71 +241,132 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Namespace "" "v1" "namespaces" "ns" false true;
-    Node "" "v1" "nodes" "no" false true;
-    Pod "" "v1" "pods" "po" true true;
-    ReplicaSet "apps" "v1" "replicasets" "rs" true true;
-    Deployment "apps" "v1" "deployments" "deploy" true true;
-    StatefulSet "apps" "v1" "statefulsets" "sts" true true;
-    ControllerRevision "apps" "v1" "controllerrevisions" "" true true;
-    DaemonSet "apps" "v1" "daemonsets" "ds" true true;
-    ReplicationController "" "v1" "replicationcontrollers" "rc" true true;
-    Job "batch" "v1" "jobs" "" true true;
-    CronJob "batch" "v1" "cronjobs" "cj" true true;
-    Service "" "v1" "services" "svc" true true;
-    Endpoints "" "v1" "endpoints" "ep" true true;
-    EndpointSlice "discovery.k8s.io" "v1" "endpointslices" "" true true;
-    PersistentVolumeClaim "" "v1" "persistentvolumeclaims" "pvc" true true;
-    PersistentVolume "" "v1" "persistentvolumes" "pv" false true;
-    StorageClass "storage.k8s.io" "v1" "storageclasses" "sc" false true;
-    ConfigMap "" "v1" "configmaps" "cm" true false;
-    Secret "" "v1" "secrets" "" true false;
-    ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
-    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true true;
-    HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true true;
-    ResourceQuota "" "v1" "resourcequotas" "quota" true true;
-    LimitRange "" "v1" "limitranges" "limits" true true;
-    PriorityClass "scheduling.k8s.io" "v1" "priorityclasses" "pc" false true;
-    Event "" "v1" "events" "ev" true true;
-    PodTemplate "" "v1" "podtemplates" "" true false;
-    Lease "coordination.k8s.io" "v1" "leases" "" true false;
-    Ingress "networking.k8s.io" "v1" "ingresses" "ing" true true;
-    IngressClass "networking.k8s.io" "v1" "ingressclasses" "" false true;
-    NetworkPolicy "networking.k8s.io" "v1" "networkpolicies" "netpol" true true;
-    Role "rbac.authorization.k8s.io" "v1" "roles" "" true false;
-    RoleBinding "rbac.authorization.k8s.io" "v1" "rolebindings" "" true false;
-    ClusterRole "rbac.authorization.k8s.io" "v1" "clusterroles" "" false false;
-    ClusterRoleBinding "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "" false false;
-    CSIDriver "storage.k8s.io" "v1" "csidrivers" "" false false;
-    VolumeAttachment "storage.k8s.io" "v1" "volumeattachments" "" false false;
-    RuntimeClass "node.k8s.io" "v1" "runtimeclasses" "" false false;
-    CustomResourceDefinition "apiextensions.k8s.io" "v1" "customresourcedefinitions" "crd,crds" false false;
-    APIService "apiregistration.k8s.io" "v1" "apiservices" "" false false;
-    MutatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "" false false;
-    ValidatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "" false false;
-    ValidatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "" false false;
-    ValidatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "" false false;
-    CertificateSigningRequest "certificates.k8s.io" "v1" "certificatesigningrequests" "csr" false true;
-    FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "" false false;
-    PriorityLevelConfiguration "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "" false false;
-    IPAddress "networking.k8s.io" "v1" "ipaddresses" "ip" false false;
-    ServiceCIDR "networking.k8s.io" "v1" "servicecidrs" "" false false;
-    DeviceClass "resource.k8s.io" "v1" "deviceclasses" "" false false;
-    ResourceClaim "resource.k8s.io" "v1" "resourceclaims" "" true false;
-    ResourceClaimTemplate "resource.k8s.io" "v1" "resourceclaimtemplates" "" true false;
-    ResourceSlice "resource.k8s.io" "v1" "resourceslices" "" false false;
-    CSINode "storage.k8s.io" "v1" "csinodes" "" false false;
-    CSIStorageCapacity "storage.k8s.io" "v1" "csistoragecapacities" "" true false;
-    VolumeAttributesClass "storage.k8s.io" "v1" "volumeattributesclasses" "vac" false false;
-    MutatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "" false false;
-    MutatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "" false false;
-    ComponentStatus "" "v1" "componentstatuses" "cs" false true;
+    Namespace "" "v1" "namespaces" "ns" Cluster [] Controlled
+        { DnsLabel Uncounted Unconditional Existing "namespaces" [Status] [] };
+    Node "" "v1" "nodes" "no" Cluster [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "minions" [Status] [] };
+    Pod "" "v1" "pods" "po" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "pods" [Status] [""] };
+    ReplicaSet "apps" "v1" "replicasets" "rs" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "replicasets" [Status Scale] ["/spec/template"] };
+    Deployment "apps" "v1" "deployments" "deploy" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "deployments" [Status Scale] ["/spec/template"] };
+    StatefulSet "apps" "v1" "statefulsets" "sts" Namespaced ["all"] Controlled
+        { DnsLabel Counted Unconditional Existing "statefulsets" [Status Scale] ["/spec/template"] };
+    ControllerRevision "apps" "v1" "controllerrevisions" "" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "controllerrevisions" [] [] };
+    DaemonSet "apps" "v1" "daemonsets" "ds" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "daemonsets" [Status] ["/spec/template"] };
+    ReplicationController "" "v1" "replicationcontrollers" "rc" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "controllers" [Status Scale] ["/spec/template"] };
+    Job "batch" "v1" "jobs" "" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "jobs" [Status] ["/spec/template"] };
+    CronJob "batch" "v1" "cronjobs" "cj" Namespaced ["all"] Controlled
+        { DnsSubdomain Counted Unconditional Existing "cronjobs" [Status] ["/spec/jobTemplate/spec/template"] };
+    Service "" "v1" "services" "svc" Namespaced ["all"] Controlled
+        { DnsLabel Uncounted Unconditional Creating "services/specs" [Status] [] };
+    Endpoints "" "v1" "endpoints" "ep" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Creating "services/endpoints" [] [] };
+    EndpointSlice "discovery.k8s.io" "v1" "endpointslices" "" Namespaced [] Controlled
+        { DnsSubdomain Counted Unconditional Existing "endpointslices" [] [] };
+    PersistentVolumeClaim "" "v1" "persistentvolumeclaims" "pvc" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "persistentvolumeclaims" [Status] [] };
+    PersistentVolume "" "v1" "persistentvolumes" "pv" Cluster [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "persistentvolumes" [Status] [] };
+    StorageClass "storage.k8s.io" "v1" "storageclasses" "sc" Cluster [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "storageclasses" [] [] };
+    ConfigMap "" "v1" "configmaps" "cm" Namespaced [] Read
+        { DnsSubdomain Uncounted Unconditional Existing "configmaps" [] [] };
+    Secret "" "v1" "secrets" "" Namespaced [] Read
+        { DnsSubdomain Uncounted Unconditional Existing "secrets" [] [] };
+    ServiceAccount "" "v1" "serviceaccounts" "sa" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "serviceaccounts" [] [] };
+    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" Namespaced [] Controlled
+        { DnsSubdomain Counted Versioned Existing "poddisruptionbudgets" [Status] [] };
+    HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" Namespaced ["all"] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "horizontalpodautoscalers" [Status] [] };
+    ResourceQuota "" "v1" "resourcequotas" "quota" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "resourcequotas" [Status] [] };
+    LimitRange "" "v1" "limitranges" "limits" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Creating "limitranges" [] [] };
+    PriorityClass "scheduling.k8s.io" "v1" "priorityclasses" "pc" Cluster [] Controlled
+        { DnsSubdomain Counted Unconditional Existing "priorityclasses" [] [] };
+    Event "" "v1" "events" "ev" Namespaced [] Controlled
+        { DnsSubdomain Uncounted Unconditional Creating "events" [] [] };
+    PodTemplate "" "v1" "podtemplates" "" Namespaced [] Inert
+        { DnsSubdomain Counted Unconditional Existing "podtemplates" [] ["/template"] };
+    Lease "coordination.k8s.io" "v1" "leases" "" Namespaced [] Inert
+        { DnsSubdomain Uncounted Versioned Creating "leases" [] [] };
+    Ingress "networking.k8s.io" "v1" "ingresses" "ing" Namespaced [] Controlled
+        { DnsSubdomain Counted Unconditional Existing "ingress" [Status] [] };
+    IngressClass "networking.k8s.io" "v1" "ingressclasses" "" Cluster [] Controlled
+        { DnsSubdomain Counted Unconditional Existing "ingressclasses" [] [] };
+    NetworkPolicy "networking.k8s.io" "v1" "networkpolicies" "netpol" Namespaced [] Controlled
+        { DnsSubdomain Counted Unconditional Existing "networkpolicies" [] [] };
+    Role "rbac.authorization.k8s.io" "v1" "roles" "" Namespaced [] Read
+        { PathSegment Uncounted Unconditional Creating "roles" [] [] };
+    RoleBinding "rbac.authorization.k8s.io" "v1" "rolebindings" "" Namespaced [] Read
+        { PathSegment Uncounted Unconditional Creating "rolebindings" [] [] };
+    ClusterRole "rbac.authorization.k8s.io" "v1" "clusterroles" "" Cluster [] Read
+        { PathSegment Uncounted Unconditional Creating "clusterroles" [] [] };
+    ClusterRoleBinding "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "" Cluster [] Read
+        { PathSegment Uncounted Unconditional Creating "clusterrolebindings" [] [] };
+    CSIDriver "storage.k8s.io" "v1" "csidrivers" "" Cluster [] Inert
+        { DnsSubdomain Uncounted Versioned Existing "csidrivers" [] [] };
+    VolumeAttachment "storage.k8s.io" "v1" "volumeattachments" "" Cluster [] Inert
+        { DnsSubdomain Uncounted Versioned Existing "volumeattachments" [Status] [] };
+    RuntimeClass "node.k8s.io" "v1" "runtimeclasses" "" Cluster [] Read
+        { DnsSubdomain Uncounted Versioned Creating "runtimeclasses" [] [] };
+    CustomResourceDefinition "apiextensions.k8s.io" "v1" "customresourcedefinitions" "crd,crds" Cluster ["api-extensions"] Read
+        { DnsSubdomain Counted Versioned Existing "apiextensions.k8s.io/customresourcedefinitions" [Status] [] };
+    APIService "apiregistration.k8s.io" "v1" "apiservices" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Uncounted Versioned Existing "apiregistration.k8s.io/apiservices" [Status] [] };
+    MutatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Counted Versioned Existing "mutatingwebhookconfigurations" [] [] };
+    ValidatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Counted Versioned Existing "validatingwebhookconfigurations" [] [] };
+    ValidatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Counted Versioned Existing "validatingadmissionpolicies" [Status] [] };
+    ValidatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Counted Versioned Existing "validatingadmissionpolicybindings" [] [] };
+    CertificateSigningRequest "certificates.k8s.io" "v1" "certificatesigningrequests" "csr" Cluster [] Controlled
+        { PathSegment Uncounted Unconditional Existing "certificatesigningrequests" [Status] [] };
+    FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "" Cluster [] Inert
+        { DnsSubdomain Counted Unconditional Existing "flowschemas" [Status] [] };
+    PriorityLevelConfiguration "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "" Cluster [] Inert
+        { DnsSubdomain Counted Unconditional Existing "prioritylevelconfigurations" [Status] [] };
+    IPAddress "networking.k8s.io" "v1" "ipaddresses" "ip" Cluster [] Inert
+        { DnsSubdomain Uncounted Unconditional Existing "ipaddresses" [] [] };
+    ServiceCIDR "networking.k8s.io" "v1" "servicecidrs" "" Cluster [] Inert
+        { DnsSubdomain Uncounted Unconditional Existing "servicecidrs" [Status] [] };
+    DeviceClass "resource.k8s.io" "v1" "deviceclasses" "" Cluster [] Inert
+        { DnsSubdomain Counted Unconditional Existing "deviceclasses" [] [] };
+    ResourceClaim "resource.k8s.io" "v1" "resourceclaims" "" Namespaced [] Inert
+        { DnsSubdomain Uncounted Unconditional Existing "resourceclaims" [Status] [] };
+    ResourceClaimTemplate "resource.k8s.io" "v1" "resourceclaimtemplates" "" Namespaced [] Inert
+        { DnsSubdomain Uncounted Unconditional Existing "resourceclaimtemplates" [] [] };
+    ResourceSlice "resource.k8s.io" "v1" "resourceslices" "" Cluster [] Inert
+        { DnsSubdomain Counted Unconditional Existing "resourceslices" [] [] };
+    CSINode "storage.k8s.io" "v1" "csinodes" "" Cluster [] Inert
+        { DnsSubdomain Uncounted Versioned Existing "csinodes" [] [] };
+    CSIStorageCapacity "storage.k8s.io" "v1" "csistoragecapacities" "" Namespaced [] Inert
+        { DnsSubdomain Uncounted Versioned Existing "csistoragecapacities" [] [] };
+    VolumeAttributesClass "storage.k8s.io" "v1" "volumeattributesclasses" "vac" Cluster [] Inert
+        { DnsSubdomain Uncounted Unconditional Existing "volumeattributesclasses" [] [] };
+    MutatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Counted Versioned Existing "mutatingadmissionpolicies" [] [] };
+    MutatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "" Cluster ["api-extensions"] Inert
+        { DnsSubdomain Counted Versioned Existing "mutatingadmissionpolicybindings" [] [] };
+    ComponentStatus "" "v1" "componentstatuses" "cs" Cluster [] Controlled
+        { DnsSubdomain Uncounted Unconditional Existing "componentstatuses" [] [] };
 }
 
 thread_local! {
     /// Registered custom kinds by index; an entry is never removed and keeps its meaning, like a variant of an enum: the API server
     /// decides which of them a cluster serves.
-    static CUSTOM: RefCell<Vec<&'static KindInfo>> = const { RefCell::new(Vec::new()) };
+    static CUSTOM: RefCell<Vec<&'static KindSpec>> = const { RefCell::new(Vec::new()) };
+    /// Registered custom kinds in the order of their names.
+    static SORTED: RefCell<Vec<Kind>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Group of the Gateway API.
@@ -151,10 +391,18 @@ pub struct CustomNames<'a> {
 
 /// Returns the built-in kinds, then all registered custom ones in the order of their names.
 pub fn all() -> impl Iterator<Item = Kind> + Clone {
-    let places = CUSTOM.with_borrow(Vec::len) as u16;
-    let mut custom: Vec<Kind> = (0..places).map(Kind::Custom).collect();
-    crate::sort::sort(&mut custom);
-    ALL.iter().copied().chain(custom)
+    ALL.iter().copied().chain(SORTED.with_borrow(Vec::clone))
+}
+
+/// Returns the built-in kinds of a category such as `all`, by group and resource name as in discovery.
+pub fn in_category(category: &str) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = ALL
+        .iter()
+        .copied()
+        .filter(|kind| kind.info().categories.contains(&category))
+        .collect();
+    kinds.sort_by_key(|kind| (kind.info().group, kind.info().plural));
+    kinds
 }
 
 impl PartialOrd for Kind {
@@ -195,8 +443,8 @@ impl Kind {
             plural,
             namespaced,
         } = names;
-        CUSTOM.with_borrow_mut(|all| {
-            let same = |known: &&KindInfo| {
+        let place = CUSTOM.with_borrow_mut(|all| {
+            let same = |known: &&KindSpec| {
                 (
                     known.group,
                     known.version,
@@ -205,22 +453,42 @@ impl Kind {
                     known.namespaced,
                 ) == (group, version, name, plural, namespaced)
             };
-            let place = all.iter().position(same).unwrap_or_else(|| {
+            all.iter().position(same).unwrap_or_else(|| {
                 let text = |text: &str| -> &'static str { Box::leak(text.into()) };
-                let info = KindInfo {
+                let info = KindSpec {
                     name: text(name),
                     group: text(group),
                     version: text(version),
                     plural: text(plural),
                     short: "",
                     namespaced,
-                    animated: group == GATEWAY_GROUP && GATEWAY_KINDS.contains(&name),
+                    simulation: match group == GATEWAY_GROUP && GATEWAY_KINDS.contains(&name) {
+                        true => Simulation::Controlled,
+                        false => Simulation::Inert,
+                    },
+                    categories: &[],
+                    strategy: Strategy {
+                        name_format: NameFormat::DnsSubdomain,
+                        generation: Generation::Counted,
+                        precondition: Precondition::Versioned,
+                        upsert: Upsert::Existing,
+                        directory: text(&format!("{group}/{plural}")),
+                        // Those of a definition differ by version: `Definition` of the API server has them.
+                        subresources: &[],
+                    },
+                    pod_template: None,
                 };
                 all.push(Box::leak(Box::new(info)));
                 all.len() - 1
-            });
-            u16::try_from(place).ok().map(Kind::Custom)
-        })
+            })
+        });
+        let kind = u16::try_from(place).ok().map(Kind::Custom)?;
+        SORTED.with_borrow_mut(|sorted| {
+            if let Err(at) = sorted.binary_search(&kind) {
+                sorted.insert(at, kind);
+            }
+        });
+        Some(kind)
     }
 
     /// Returns the custom kinds of this group and name: one for each version or scope under which the kind was first served.
@@ -244,33 +512,17 @@ impl Kind {
         matches!(self, Kind::Custom(_))
     }
 
-    /// Returns the fixed properties of this kind.
-    pub fn info(self) -> &'static KindInfo {
+    /// Returns the properties of this kind.
+    pub fn info(self) -> &'static KindSpec {
         match self {
             Kind::Custom(place) => CUSTOM.with_borrow(|all| all[usize::from(place)]),
-            built_in => &INFOS[built_in.index()],
+            built_in => &SPECS[built_in.index()],
         }
     }
 
-    /// Returns true if a component acts on objects of this kind: a controller, a kubelet, which reads ConfigMaps and Secrets, or the
-    /// API server, which evaluates roles, RuntimeClasses and CustomResourceDefinitions.
+    /// Returns true if a component acts on objects of this kind.
     pub fn is_simulated(self) -> bool {
-        use Kind::{
-            ClusterRole, ClusterRoleBinding, ConfigMap, CustomResourceDefinition, Role,
-            RoleBinding, RuntimeClass, Secret,
-        };
-        self.info().animated
-            || matches!(
-                self,
-                ConfigMap
-                    | Secret
-                    | Role
-                    | RoleBinding
-                    | ClusterRole
-                    | ClusterRoleBinding
-                    | RuntimeClass
-                    | CustomResourceDefinition
-            )
+        self.info().simulation != Simulation::Inert
     }
 
     /// Returns true if objects of this kind are stored and can be written; ComponentStatuses are computed on read.
@@ -280,13 +532,18 @@ impl Kind {
 
     /// Returns the deprecation warning that the API server sends to clients of this kind.
     pub fn deprecation(self) -> Option<&'static str> {
-        match self {
-            Kind::ComponentStatus => Some("v1 ComponentStatus is deprecated in v1.19+"),
-            Kind::Endpoints => {
-                Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
-            }
-            _ => None,
-        }
+        const DEPRECATED: [(Kind, &str); 2] = [
+            (
+                Kind::ComponentStatus,
+                "v1 ComponentStatus is deprecated in v1.19+",
+            ),
+            (
+                Kind::Endpoints,
+                "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+            ),
+        ];
+        let found = DEPRECATED.iter().find(|(kind, _)| *kind == self);
+        found.map(|(_, warning)| *warning)
     }
 
     /// Returns the kind name, such as `Deployment`.
@@ -375,42 +632,28 @@ impl Kind {
     /// Returns the kind for a word on kubectl's command line: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.
     pub fn from_word(word: &str) -> Option<Kind> {
         let word = word.to_ascii_lowercase();
-        let (resource, group) = word.split_once('.').unwrap_or((&word, ""));
-        all().find(|k| {
-            let info = k.info();
-            let by_name = resource == info.plural
-                || resource == info.name.to_ascii_lowercase()
-                || info
-                    .short
-                    .split(',')
-                    .any(|s| !s.is_empty() && s == resource);
-            by_name
-                && (group.is_empty()
-                    || group == info.group
-                    || group == format!("{}.{}", info.version, info.group))
-        })
+        all().find(|kind| kind.is_meant(&word))
+    }
+
+    /// Returns true if a word of the command line in lower case names this kind.
+    pub fn is_meant(self, word: &str) -> bool {
+        let info = self.info();
+        let (resource, group) = word.split_once('.').unwrap_or((word, ""));
+        let by_name = resource == info.plural
+            || resource == info.name.to_ascii_lowercase()
+            || info
+                .short
+                .split(',')
+                .any(|s| !s.is_empty() && s == resource);
+        by_name
+            && (group.is_empty()
+                || group == info.group
+                || group == format!("{}.{}", info.version, info.group))
     }
 
     /// Returns true if `metadata.generation` counts changes of this kind's spec.
     pub fn has_generation(self) -> bool {
-        matches!(
-            self,
-            Kind::Pod
-                | Kind::ReplicaSet
-                | Kind::Deployment
-                | Kind::StatefulSet
-                | Kind::DaemonSet
-                | Kind::ReplicationController
-                | Kind::Job
-                | Kind::CronJob
-                | Kind::EndpointSlice
-                | Kind::PodDisruptionBudget
-                | Kind::Ingress
-                | Kind::NetworkPolicy
-                | Kind::CustomResourceDefinition
-                | Kind::PriorityClass
-                | Kind::Custom(_)
-        )
+        self.info().strategy.generation == Generation::Counted
     }
 }
 

@@ -157,7 +157,7 @@ thread_local! {
     /// Empty map, shared by objects without labels or annotations.
     static NONE: Labels = Labels::default();
     /// Empty list, shared by objects without owners.
-    static NOBODY: Owners = Owners::default();
+    static NO_OWNER: Owners = Owners::default();
 }
 
 impl Default for ObjectMeta {
@@ -174,7 +174,7 @@ impl Default for ObjectMeta {
             labels: none,
             name: Str::default(),
             namespace: Str::default(),
-            owner_references: NOBODY.with(Owners::clone),
+            owner_references: NO_OWNER.with(Owners::clone),
             resource_version: 0,
             uid: Uid::default(),
         }

@@ -19,7 +19,7 @@ fn is_subdomain(text: &str) -> bool {
 }
 
 fn too_long(limit: usize) -> Option<String> {
-    Some(format!("must be no more than {limit} bytes"))
+    Some(format!("must be no more than {limit} characters"))
 }
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
@@ -34,7 +34,7 @@ const LABEL_VALUE: &str = "a valid label must be an empty string or consist of a
 const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
     with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const QUALIFIED: &str = "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and \
+const QUALIFIED: &str = "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and \
     end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
 
@@ -44,6 +44,26 @@ pub fn subdomain(text: &str) -> Option<String> {
         return too_long(253);
     }
     (!is_subdomain(text)).then(|| SUBDOMAIN.to_owned())
+}
+
+const SUBDOMAIN_WITH_UNDERSCORES: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', \
+    and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+    '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
+
+/// Checks a subdomain that may have underscores, as `_sip._tcp.example.com`; there may be several errors.
+pub fn subdomain_with_underscores(text: &str) -> Vec<String> {
+    let is_label = |label: &str| {
+        let bytes = label.strip_prefix('_').unwrap_or(label).as_bytes();
+        let ends =
+            bytes.first().is_some_and(|c| alnum(*c)) && bytes.last().is_some_and(|c| alnum(*c));
+        ends && bytes.iter().all(|c| alnum(*c) || matches!(c, b'-' | b'_'))
+    };
+    let mut faults = Vec::new();
+    faults.extend(too_long(253).filter(|_| text.len() > 253));
+    if !text.split('.').all(is_label) {
+        faults.push(SUBDOMAIN_WITH_UNDERSCORES.to_owned());
+    }
+    faults
 }
 
 const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of \
@@ -87,6 +107,19 @@ pub fn label(text: &str) -> Option<String> {
     }
 }
 
+const DNS_1035_LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
+    alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is \
+    '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/// Checks a label that begins with a letter, as `my-name`.
+pub fn dns_1035_label(text: &str) -> Option<String> {
+    if text.len() > 63 {
+        return too_long(63);
+    }
+    let is_valid = is_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase());
+    (!is_valid).then(|| DNS_1035_LABEL.to_owned())
+}
+
 fn is_value(text: &str) -> bool {
     let ends = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
@@ -100,12 +133,12 @@ fn is_value(text: &str) -> bool {
 /// Checks a label's value.
 pub fn is_label_value(text: &str) -> Option<String> {
     if text.len() > 63 {
-        return too_long(63);
+        return Some("must be no more than 63 bytes".to_owned());
     }
     (!text.is_empty() && !is_value(text)).then(|| LABEL_VALUE.to_owned())
 }
 
-/// Checks a qualified name, the form of label keys, as `example.com/MyName`; there may be several errors.
+/// Checks a label key, also called qualified name, as `example.com/MyName`; there may be several errors.
 pub fn is_qualified_name(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let parts: Vec<&str> = text.split('/').collect();
@@ -114,6 +147,8 @@ pub fn is_qualified_name(text: &str) -> Vec<String> {
         [prefix, name] => {
             if prefix.is_empty() {
                 faults.push("prefix part must be non-empty".to_owned());
+            } else if prefix.len() > 253 {
+                faults.push("prefix part must be no more than 253 bytes".to_owned());
             } else if let Some(fault) = subdomain(prefix) {
                 faults.push(format!("prefix part {fault}"));
             }
@@ -175,27 +210,27 @@ pub fn env_name(text: &str) -> Option<String> {
     (!good).then(|| "a valid environment variable name must consist only of printable ASCII characters other than '='".to_owned())
 }
 
-/// Checks a key of a ConfigMap or Secret.
-pub fn config_key(text: &str) -> Option<String> {
-    if text.len() > 253 {
-        return too_long(253);
-    }
+/// Checks a key of a ConfigMap or Secret; there may be several errors.
+pub fn config_key(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    faults.extend(too_long(253).filter(|_| text.len() > 253));
     let good = !text.is_empty()
         && text
             .bytes()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'));
     if !good {
-        return Some(
+        faults.push(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  \
              or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
                 .to_owned(),
         );
     }
     match text {
-        "." | ".." => Some(format!("must not be '{text}'")),
-        _ if text.starts_with("..") => Some("must not start with '..'".to_owned()),
-        _ => None,
+        "." | ".." => faults.push(format!("must not be '{text}'")),
+        _ if text.starts_with("..") => faults.push("must not start with '..'".to_owned()),
+        _ => {}
     }
+    faults
 }
 
 /// Checks a CIDR in the form that older fields accept.

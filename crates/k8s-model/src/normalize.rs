@@ -26,8 +26,13 @@ pub fn normalize_as(kind: &'static str, value: &mut Value) {
         }
     } else if let Some(element) = map_element(base) {
         if let Some(map) = value.as_object_mut() {
-            map.values_mut()
-                .for_each(|item| normalize_as(element, item));
+            let base = schema().scalar(element).unwrap_or(element);
+            for item in map.values_mut() {
+                if item.is_null() && !element.starts_with('*') {
+                    *item = zero(base);
+                }
+                normalize_as(element, item);
+            }
         }
     } else if let Some(fields) = schema().fields(base) {
         if value.is_null() {

@@ -103,6 +103,21 @@ impl Object {
         }
     }
 
+    /// Parses a part of a body that is stored as JSON; `None` if it does not decode.
+    pub fn part<T: Json + Default>(&self, field: &str) -> Option<T> {
+        let Body::Other(body) = &self.body else {
+            return None;
+        };
+        json::part(body.get(field)).ok()
+    }
+
+    /// Replaces a part of a body that is stored as JSON.
+    pub fn put_part(&mut self, field: &'static str, part: &impl Json) {
+        if let Body::Other(body) = &mut self.body {
+            body.insert(field.into(), part.write());
+        }
+    }
+
     /// Returns the body mutably, if the object is of the type's kind.
     pub fn get_mut<T: Typed>(&mut self) -> Option<&mut T> {
         T::of_mut(self)
@@ -125,7 +140,7 @@ impl Object {
         }
     }
 
-    /// Returns the Pod template of a workload.
+    /// Returns the Pod template of a workload whose fields are typed.
     pub fn pod_template(&self) -> Option<&Rc<PodTemplate>> {
         match &self.body {
             Body::Deployment(body) => Some(&body.spec.template),
@@ -133,7 +148,17 @@ impl Object {
             Body::StatefulSet(body) => Some(&body.spec.template),
             Body::DaemonSet(body) => Some(&body.template),
             Body::Job(body) => Some(&body.spec.template),
-            _ => None,
+            Body::Pod(_)
+            | Body::ControllerRevision(_)
+            | Body::Service(_)
+            | Body::Endpoints(_)
+            | Body::EndpointSlice(_)
+            | Body::PersistentVolumeClaim(_)
+            | Body::PersistentVolume(_)
+            | Body::StorageClass(_)
+            | Body::Node(_)
+            | Body::Event(_)
+            | Body::Other(_) => None,
         }
     }
 
@@ -213,7 +238,7 @@ pub fn compared(before: &Object, after: &Object) -> (Value, Value) {
             ("metadata".to_owned(), object.meta.write()),
             ("status".to_owned(), pod.status.write()),
         ];
-        Value::Object(crate::sort::map(fields.into_iter()))
+        Value::Object(fields.into_iter().collect::<serde_json::Map<_, _>>())
     };
     (rest(before, old), rest(after, new))
 }
@@ -241,14 +266,6 @@ impl Body {
                 spec(&mut map),
                 map.remove("status"),
             )?)),
-            _ => Body::from_rarer(kind, map)?,
-        })
-    }
-
-    /// Decodes the kinds that are not among the initial objects of the page.
-    fn from_rarer(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
-        let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
-        Ok(match kind {
             Kind::StatefulSet => Body::StatefulSet(Box::new(StatefulSet::from_parts(
                 spec(&mut map),
                 map.remove("status"),
@@ -272,7 +289,50 @@ impl Body {
             )),
             Kind::StorageClass => Body::StorageClass(Box::new(StorageClass::from_map(map)?)),
             Kind::Event => Body::Event(Box::new(whole(map)?)),
-            _ => Body::Other(Box::new(map)),
+            Kind::Namespace
+            | Kind::CronJob
+            | Kind::ConfigMap
+            | Kind::Secret
+            | Kind::ServiceAccount
+            | Kind::PodDisruptionBudget
+            | Kind::HorizontalPodAutoscaler
+            | Kind::ResourceQuota
+            | Kind::LimitRange
+            | Kind::PriorityClass
+            | Kind::PodTemplate
+            | Kind::Lease
+            | Kind::Ingress
+            | Kind::IngressClass
+            | Kind::NetworkPolicy
+            | Kind::Role
+            | Kind::RoleBinding
+            | Kind::ClusterRole
+            | Kind::ClusterRoleBinding
+            | Kind::CSIDriver
+            | Kind::VolumeAttachment
+            | Kind::RuntimeClass
+            | Kind::CustomResourceDefinition
+            | Kind::APIService
+            | Kind::MutatingWebhookConfiguration
+            | Kind::ValidatingWebhookConfiguration
+            | Kind::ValidatingAdmissionPolicy
+            | Kind::ValidatingAdmissionPolicyBinding
+            | Kind::CertificateSigningRequest
+            | Kind::FlowSchema
+            | Kind::PriorityLevelConfiguration
+            | Kind::IPAddress
+            | Kind::ServiceCIDR
+            | Kind::DeviceClass
+            | Kind::ResourceClaim
+            | Kind::ResourceClaimTemplate
+            | Kind::ResourceSlice
+            | Kind::CSINode
+            | Kind::CSIStorageCapacity
+            | Kind::VolumeAttributesClass
+            | Kind::MutatingAdmissionPolicy
+            | Kind::MutatingAdmissionPolicyBinding
+            | Kind::ComponentStatus
+            | Kind::Custom(_) => Body::Other(Box::new(map)),
         })
     }
 

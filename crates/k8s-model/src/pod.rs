@@ -1,7 +1,7 @@
 //! Pods: a spec shared by all Pods of one template, and a status per Pod.
 
 use super::json::record;
-use super::quantity;
+use super::pod_resources::{PodResourcesOptions, is_scalar};
 pub use super::resources::Resources;
 use super::selector::LabelSelector;
 use super::shared::{Recent, Shared};
@@ -129,10 +129,14 @@ record! {
         pub preemption_policy: Str = "preemptionPolicy",
         pub scheduler_name: Str = "schedulerName",
         pub service_account_name: Str = "serviceAccountName",
-        /// Total requests of the containers: computed once for all Pods that share this spec.
+        /// Resources that the Pod uses beside its containers, set from its RuntimeClass.
+        pub overhead: BTreeMap<Str, Value> = "overhead",
+        /// Total requests: computed once for all Pods that share this spec.
         pub requests: Resources,
-        /// Total requests of extended resources, by name.
+        /// Total requests of extended resources and huge pages, by name.
         pub extended: Vec<(Str, i64)>,
+        /// Total requests, with defaults for containers without requests, as scores count them.
+        pub scoring: Resources,
         admitted: OnceCell<Rc<PodSpec>>,
     }
 }
@@ -150,8 +154,14 @@ impl PodSpec {
         if let Value::Object(map) = &mut raw {
             map.remove("nodeName");
         }
-        spec.requests = Resources::of(&spec);
-        spec.extended = extended(&spec);
+        let requests = spec.total_requests(PodResourcesOptions::default());
+        spec.requests = Resources::from_amounts(&requests);
+        spec.extended = requests
+            .into_iter()
+            .filter(|(name, _)| is_scalar(name))
+            .map(|(name, amount)| (name, amount.as_units()))
+            .collect();
+        spec.scoring = spec.scoring_requests();
         spec.raw = raw;
         Ok(Rc::new(spec))
     }
@@ -301,85 +311,10 @@ record! {
     }
 }
 
-/// Returns the requests of devices and other extended resources.
-fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
-    let mut all: Vec<(Str, i64)> = Vec::new();
-    let sidecar = |c: &Container| c.restart_policy == "Always";
-    let first = spec
-        .init_containers
-        .iter()
-        .filter(|c| !sidecar(c))
-        .map(|c| (c, false));
-    let beside = spec
-        .containers
-        .iter()
-        .chain(spec.init_containers.iter().filter(|c| sidecar(c)))
-        .map(|c| (c, true));
-    for (container, adds) in beside.chain(first) {
-        for (name, amount) in container
-            .resources
-            .requests
-            .iter()
-            .filter(|(name, _)| name.contains('/'))
-        {
-            let amount = quantity::units_of(amount);
-            match all.iter_mut().find(|(known, _)| known == name) {
-                Some((_, sum)) if adds => *sum += amount,
-                Some((_, sum)) => *sum = amount.max(*sum),
-                None => all.push((name.clone(), amount)),
-            }
-        }
-    }
-    all
-}
-
-impl Resources {
-    /// Returns the requests of a Pod: the sum of its containers, or its largest init container if that is more.
-    fn of(spec: &PodSpec) -> Resources {
-        let mut sum = Resources::default();
-        for c in spec.containers.iter().chain(
-            spec.init_containers
-                .iter()
-                .filter(|c| c.restart_policy == "Always"),
-        ) {
-            sum = sum.plus(Resources::requested(c));
-        }
-        let sum = spec
-            .init_containers
-            .iter()
-            .filter(|c| c.restart_policy != "Always")
-            .fold(sum, |sum, c| {
-                let one = Resources::requested(c);
-                Resources {
-                    cpu: sum.cpu.max(one.cpu),
-                    memory: sum.memory.max(one.memory),
-                    ephemeral: sum.ephemeral.max(one.ephemeral),
-                }
-            });
-        let shared = &spec.resources.requests;
-        let whole = Resources::from_list(|name| shared.get(name));
-        Resources {
-            cpu: if shared.contains_key("cpu") {
-                whole.cpu
-            } else {
-                sum.cpu
-            },
-            memory: if shared.contains_key("memory") {
-                whole.memory
-            } else {
-                sum.memory
-            },
-            ..sum
-        }
-    }
-
-    fn requested(c: &Container) -> Resources {
-        Resources::from_list(|name| {
-            c.resources
-                .requests
-                .get(name)
-                .or_else(|| c.resources.limits.get(name))
-        })
+impl Container {
+    /// Returns true for an init container that keeps running beside the others.
+    pub fn is_sidecar(&self) -> bool {
+        self.restart_policy == "Always"
     }
 }
 

@@ -86,7 +86,10 @@ impl PodTemplate {
         let said = labels
             .iter()
             .map(|(name, value)| (name.to_string(), Value::String(value.to_string())));
-        meta.insert("labels".into(), Value::Object(crate::sort::map(said)));
+        meta.insert(
+            "labels".into(),
+            Value::Object(said.collect::<serde_json::Map<_, _>>()),
+        );
         if labels.is_empty() {
             meta.remove("labels");
         }

@@ -1,10 +1,9 @@
 //! PodDisruptionBudgets: stored as JSON, parsed on access.
 
-use super::json::{Json, record};
+use super::json::record;
 use super::selector::LabelSelector;
 use super::workload::IntOrPercent;
-use super::{Body, Object, Str, Timestamp};
-use crate::json;
+use super::{Object, Str, Timestamp};
 use serde_json::{Map, Value};
 
 record! {
@@ -46,7 +45,7 @@ record! {
 impl BudgetSpec {
     /// Parses the spec; the default if it does not decode.
     pub fn of(budget: &Object) -> BudgetSpec {
-        part(budget, "spec")
+        budget.part("spec").unwrap_or_default()
     }
 
     /// Returns true if the budget selects a Pod of its namespace.
@@ -60,14 +59,12 @@ impl BudgetSpec {
 impl BudgetStatus {
     /// Parses the status.
     pub fn of(budget: &Object) -> BudgetStatus {
-        part(budget, "status")
+        budget.part("status").unwrap_or_default()
     }
 
     /// Replaces the status.
     pub fn put(&self, budget: &mut Object) {
-        if let Body::Other(map) = &mut budget.body {
-            map.insert("status".into(), self.write());
-        }
+        budget.put_part("status", self);
     }
 
     /// Sets the DisruptionAllowed condition, which says whether a Pod may be evicted now, or why that is unknown.
@@ -93,11 +90,4 @@ impl BudgetStatus {
             kind: Str::new_static("DisruptionAllowed"),
         }];
     }
-}
-
-fn part<T: Json + Default>(budget: &Object, key: &str) -> T {
-    let Body::Other(map) = &budget.body else {
-        return T::default();
-    };
-    json::part(map.get(key)).unwrap_or_default()
 }

@@ -221,6 +221,15 @@ impl Quantity {
         }
     }
 
+    /// Parses a JSON string or number; `None` if it is not a quantity.
+    pub fn from_json(value: &serde_json::Value) -> Option<Quantity> {
+        match value {
+            serde_json::Value::String(text) => Quantity::parse(text).ok(),
+            serde_json::Value::Number(number) => Quantity::parse(&number.to_string()).ok(),
+            _ => None,
+        }
+    }
+
     /// Builds a whole number of units.
     pub fn units(value: i64) -> Quantity {
         Quantity {
@@ -305,6 +314,15 @@ impl Quantity {
         Quantity {
             nano: self.nano.saturating_add(other.nano),
             format,
+        }
+    }
+
+    /// Returns a multiple.
+    #[must_use]
+    pub fn times(self, factor: i64) -> Quantity {
+        Quantity {
+            nano: self.nano.saturating_mul(factor.into()),
+            format: self.format,
         }
     }
 
@@ -471,20 +489,12 @@ pub fn go_form(text: &str) -> Option<GoForm> {
 
 /// Returns the thousandths of a JSON quantity; 0 if it does not parse.
 pub fn milli_of(value: &serde_json::Value) -> i64 {
-    of_value(value).map_or(0, Quantity::as_millis)
+    Quantity::from_json(value).map_or(0, Quantity::as_millis)
 }
 
 /// Returns the whole units of a JSON quantity, rounded up; 0 if it does not parse.
 pub fn units_of(value: &serde_json::Value) -> i64 {
-    of_value(value).map_or(0, Quantity::as_units)
-}
-
-fn of_value(value: &serde_json::Value) -> Option<Quantity> {
-    match value {
-        serde_json::Value::String(text) => Quantity::parse(text).ok(),
-        serde_json::Value::Number(number) => Quantity::parse(&number.to_string()).ok(),
-        _ => None,
-    }
+    Quantity::from_json(value).map_or(0, Quantity::as_units)
 }
 
 #[cfg(test)]

@@ -71,10 +71,14 @@ impl std::fmt::Display for LabelSelector {
 }
 
 impl Requirement {
-    /// Returns true if the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
+    /// Returns true if the labels satisfy this requirement. `Gt` and `Lt` are for node affinity and for selectors of requests.
     pub fn matches(&self, labels: &Labels) -> bool {
-        let value = labels.get(&self.key);
-        let listed = value.is_some_and(|v| self.values.contains(v));
+        self.admits(labels.get(&self.key).map(Str::as_str))
+    }
+
+    /// Returns true if the value of the label satisfies this requirement; `None` for an absent label.
+    pub fn admits(&self, value: Option<&str>) -> bool {
+        let listed = value.is_some_and(|value| self.values.iter().any(|own| own == value));
         match self.operator.as_str() {
             "In" => listed,
             "NotIn" => !listed,
@@ -87,7 +91,7 @@ impl Requirement {
     }
 }
 
-fn compare(value: Option<&Str>, values: &[Str]) -> Option<std::cmp::Ordering> {
+fn compare(value: Option<&str>, values: &[Str]) -> Option<std::cmp::Ordering> {
     Some(
         value?
             .parse::<i64>()

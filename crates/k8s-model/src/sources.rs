@@ -141,7 +141,15 @@ pub fn of(object: &Object) -> Vec<Reference> {
                 &spec["template"]["spec"]
             }
         }
-        _ => return Vec::new(),
+        Body::ControllerRevision(_)
+        | Body::Service(_)
+        | Body::Endpoints(_)
+        | Body::EndpointSlice(_)
+        | Body::PersistentVolumeClaim(_)
+        | Body::PersistentVolume(_)
+        | Body::StorageClass(_)
+        | Body::Node(_)
+        | Body::Event(_) => return Vec::new(),
     };
     if names_something(spec) {
         references(spec)

@@ -24,6 +24,7 @@ record! {
         pub selector: Option<LabelSelector> = "selector",
         /// Storage class; `None` for the default class, empty for no class.
         pub storage_class_name: Option<Str> = "storageClassName",
+        pub volume_attributes_class_name: Str = "volumeAttributesClassName",
         pub volume_mode: Str = "volumeMode",
         pub volume_name: Str = "volumeName",
     }
@@ -68,6 +69,11 @@ impl PersistentVolumeClaim {
     pub fn class(&self) -> &str {
         self.spec.storage_class_name.as_deref().unwrap_or("")
     }
+
+    /// Returns the volume mode, `Filesystem` or `Block`.
+    pub fn mode(&self) -> &str {
+        volume_mode(&self.spec.volume_mode)
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -84,6 +90,7 @@ record! {
         pub claim_ref: Option<ClaimRef> = "claimRef",
         pub persistent_volume_reclaim_policy: Str = "persistentVolumeReclaimPolicy",
         pub storage_class_name: Str = "storageClassName",
+        pub volume_attributes_class_name: Str = "volumeAttributesClassName",
         pub volume_mode: Str = "volumeMode",
         pub node_affinity: Option<VolumeNodeAffinity> = "nodeAffinity",
     }
@@ -119,6 +126,11 @@ impl PersistentVolume {
         })
     }
 
+    /// Returns the volume mode, `Filesystem` or `Block`.
+    pub fn mode(&self) -> &str {
+        volume_mode(&self.spec.volume_mode)
+    }
+
     /// Returns the capacity in bytes.
     pub fn capacity(&self) -> i64 {
         self.spec
@@ -126,6 +138,10 @@ impl PersistentVolume {
             .get("storage")
             .map_or(0, quantity::units_of)
     }
+}
+
+fn volume_mode(mode: &str) -> &str {
+    if mode.is_empty() { "Filesystem" } else { mode }
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -164,6 +180,24 @@ impl StorageClass {
         classes: impl Iterator<Item = &'a Rc<super::Object>>,
     ) -> Option<&'a Rc<super::Object>> {
         newest(classes.filter(|class| StorageClass::is_default(&class.meta)))
+    }
+
+    /// Returns true if volumes may be made for a node with these labels: `allowedTopologies` has no terms, or one that matches.
+    pub fn allows(&self, labels: &super::Labels) -> bool {
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let terms = self
+            .raw
+            .get("allowedTopologies")
+            .map_or_else(Vec::new, list);
+        let matches = |expression: &Value| {
+            let label = expression["key"].as_str().and_then(|key| labels.get(key));
+            let mut values = list(&expression["values"]).into_iter();
+            label.is_some_and(|label| values.any(|value| value == label.as_str()))
+        };
+        terms.is_empty()
+            || terms
+                .iter()
+                .any(|term| list(&term["matchLabelExpressions"]).iter().all(matches))
     }
 
     /// Returns true if a claim of this class waits until a Pod that uses it is scheduled.

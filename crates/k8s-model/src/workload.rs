@@ -23,8 +23,10 @@ impl IntOrPercent {
     pub fn resolve(&self, total: i64, round_up: bool) -> i64 {
         match *self {
             IntOrPercent::Int(n) => n,
-            IntOrPercent::Percent(p) if round_up => (p * total + 99).div_euclid(100),
-            IntOrPercent::Percent(p) => (p * total).div_euclid(100),
+            IntOrPercent::Percent(p) if round_up => {
+                p.saturating_mul(total).saturating_add(99).div_euclid(100)
+            }
+            IntOrPercent::Percent(p) => p.saturating_mul(total).div_euclid(100),
         }
     }
 }

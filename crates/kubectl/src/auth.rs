@@ -7,7 +7,7 @@ use super::describe::policy_rules;
 use super::parse::Args;
 use super::printers::tabs;
 use super::{Failure, Outcome, Reads, Verb};
-use apiserver::{Attributes, PolicyRule, UserInfo};
+use apiserver::{Attributes, Authorizer, PolicyRule, UserInfo};
 use k8s_model::Kind;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         Some("can-i") if args.on("list") => list(client, &args, &user),
         Some("can-i") => return can_i(client, &args),
         Some(other) => return Err(Failure::usage("auth", format!("unknown command {other:?}"))),
-        None => client.say("Inspect authorization.\n\nAvailable Commands:\n  can-i         Check whether an action is allowed\n  whoami        Experimental: Check self subject attributes"),
+        None => client.streams.say("Inspect authorization.\n\nAvailable Commands:\n  can-i         Check whether an action is allowed\n  whoami        Experimental: Check self subject attributes"),
     }
     Ok(Outcome::Done)
 }
@@ -64,13 +64,13 @@ fn who(client: &mut Client<'_>, user: &UserInfo) -> Result<(), Failure> {
             user.name,
             groups.join(" ")
         );
-        client.out.push_str(&tabs::align_with(&text, 3));
+        client.streams.out.push_str(&tabs::align_with(&text, 3));
         return Ok(());
     };
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {},
         "status": {"userInfo": {"groups": groups, "username": user.name.as_str()}}});
     let text = format.print(Kind::ServiceAccount, &[review], true, true)?;
-    client.out.push_str(&text);
+    client.streams.out.push_str(&text);
     Ok(())
 }
 
@@ -94,7 +94,7 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
             } else {
                 format!(" in group '{group}'")
             };
-            client.warn(format!(
+            client.streams.warn(format!(
                 "Warning: resource '{resource}' is not namespace scoped{of}\n"
             ));
         }
@@ -105,14 +105,16 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
         } else {
             format!(" in group '{group}'")
         };
-        client.warn(format!(
+        client.streams.warn(format!(
             "Warning: the server doesn't have a resource type '{resource}'{group}\n"
         ));
     } else if resource == "*" {
         group = "*";
     }
     if !path && !VERBS.contains(&verb.as_str()) {
-        client.warn(format!("Warning: verb '{verb}' is not a known verb\n"));
+        client
+            .streams
+            .warn(format!("Warning: verb '{verb}' is not a known verb\n"));
     }
     if let Some(part) = args.get("subresource").filter(|part| !part.is_empty()) {
         resource = format!("{resource}/{part}");
@@ -131,19 +133,19 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
         name,
         url,
     };
-    let answer = client
-        .user()
-        .map_or(Ok(()), |user| client.sim().server().allows(user, &request));
+    let answer = client.user().map_or(Ok(()), |user| {
+        Authorizer::new(client.sim().store()).allows(user, &request)
+    });
     let quiet = args.on("quiet");
     match answer {
         Ok(()) if quiet => Ok(Outcome::Done),
         Ok(()) => {
-            client.say("yes");
+            client.streams.say("yes");
             Ok(Outcome::Done)
         }
         Err(fault) => {
             if !quiet {
-                client.say(if fault.is_empty() {
+                client.streams.say(if fault.is_empty() {
                     "no".to_owned()
                 } else {
                     format!("no - {fault}")
@@ -156,19 +158,9 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
 
 /// Prints every rule that applies, merging rules that differ only in their verbs.
 fn list(client: &mut Client<'_>, args: &Args, user: &UserInfo) {
-    let rules = match client.user() {
-        Some(user) => client.sim().server().rules_of(user, &client.namespace).0,
-        None => {
-            client
-                .sim()
-                .server()
-                .rules_of(
-                    &UserInfo::new(&user.name, vec!["system:masters".into()]),
-                    &client.namespace,
-                )
-                .0
-        }
-    };
+    let administrator = UserInfo::new(&user.name, vec!["system:masters".into()]);
+    let user = client.user().unwrap_or(&administrator);
+    let (rules, _) = Authorizer::new(client.sim().store()).rules_of(user, &client.namespace);
     let mut all: Vec<PolicyRule> = Vec::new();
     for rule in rules {
         if !rule.urls.is_empty() {
@@ -196,5 +188,5 @@ fn list(client: &mut Client<'_>, args: &Args, user: &UserInfo) {
         "Resources\tNon-Resource URLs\tResource Names\tVerbs\n"
     };
     let text = format!("{head}{}", policy_rules(all, ""));
-    client.out.push_str(&tabs::align_with(&text, 3));
+    client.streams.out.push_str(&tabs::align_with(&text, 3));
 }

@@ -41,7 +41,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         )));
     }
     if args.get("cpu-percent").is_some() {
-        client.warn(
+        client.streams.warn(
             "Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format (e.g., '70%' for utilization or \
              '500m' for milliCPU).",
         );
@@ -51,7 +51,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             kind,
             Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController
         ) {
-            client.fail(&Failure::error(format!(
+            client.streams.fail(&Failure::error(format!(
                 "cannot autoscale a {}: could not find scale subresource for {} in discovery information",
                 kind.name(),
                 resource(kind)
@@ -77,7 +77,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                 };
                 client.report_typed(Kind::HorizontalPodAutoscaler, &scaler, done)?;
             }
-            Err(error) => client.fail(&server_error(&error)),
+            Err(error) => client.streams.fail(&server_error(&error)),
         }
     }
     Ok(Outcome::Done)

@@ -31,7 +31,10 @@ pub fn named(
             .any(|word| word == "--local" || word == "--local=true");
     let (mut names, mut namespace) = (Vec::new(), Vec::new());
     let contents = documents::read_files(client, &files, false, text);
-    contents.faults.iter().for_each(|fault| client.fail(fault));
+    contents
+        .faults
+        .iter()
+        .for_each(|fault| client.streams.fail(fault));
     for document in contents.documents {
         let as_read = document.value.clone();
         let own = as_read["metadata"]["namespace"].as_str().map(str::to_owned);
@@ -48,14 +51,14 @@ pub fn named(
                     value["metadata"]["name"].as_str().unwrap_or(""),
                 ));
             }
-            Err(failure) => client.fail(&failure),
+            Err(failure) => client.streams.fail(&failure),
         }
     }
     if !client.local.is_empty() {
         return Ok(Some(kept));
     }
     if names.is_empty() {
-        return if client.failure.is_some() {
+        return if client.streams.failure.is_some() {
             Ok(None)
         } else {
             Err(Failure::error(format!(

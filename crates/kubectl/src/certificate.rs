@@ -8,7 +8,7 @@ use super::failure::server_error;
 use super::parse::Args;
 use super::targets::name_of;
 use super::{Failure, Outcome, Reads, Verb};
-use apiserver::{Patch, Subresource};
+use apiserver::{PatchType, Subresource};
 use k8s_model::{Kind, ObjectRef};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub const VERB: Verb = Verb {
 };
 
 fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome, Failure> {
-    let (decision, rest) = match words.split_first() {
+    let ((condition, reason, done), rest) = match words.split_first() {
         Some((word, rest)) if word == "approve" => {
             (("Approved", "KubectlApprove", "approved"), rest)
         }
@@ -57,14 +57,14 @@ fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome,
             .iter()
             .map(|document| name_of(&document.value).to_owned()),
     );
-    client.fail_all(contents.faults);
-    if names.is_empty() && client.failure.is_none() {
+    client.streams.fail_all(contents.faults);
+    if names.is_empty() && client.streams.failure.is_none() {
         return Err(Failure::error(
             "one or more CSRs must be specified as <name> or -f <filename>",
         ));
     }
     for name in names {
-        decide(client, &name, decision, args.on("force"))?;
+        decide(client, &name, condition, reason, done, args.on("force"))?;
     }
     Ok(Outcome::Done)
 }
@@ -72,7 +72,9 @@ fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome,
 fn decide(
     client: &mut Client<'_>,
     name: &str,
-    (condition, reason, done): (&str, &str, &str),
+    condition: &str,
+    reason: &str,
+    done: &str,
     force: bool,
 ) -> Result<(), Failure> {
     let kind = Kind::CertificateSigningRequest;
@@ -94,7 +96,7 @@ fn decide(
     }
     let mut changed = request;
     if !has(condition) || force {
-        let now = client.sim().server().wall_at(client.sim().now()).rfc3339();
+        let now = client.sim().store().wall_at(client.sim().now()).rfc3339();
         let mut all: Vec<Value> = conditions
             .into_iter()
             .filter(|known| known["type"] != condition)
@@ -106,7 +108,7 @@ fn decide(
         let key = ObjectRef::new(kind, "", name);
         let change = json!({"status": {"conditions": all}});
         changed = client
-            .patch(&key, Subresource::Approval, Patch::Merge, &change)
+            .patch(&key, Subresource::Approval, PatchType::Merge, &change)
             .map_err(|error| server_error(&error))?;
     }
     client.report(kind, &changed, done)

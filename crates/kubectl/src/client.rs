@@ -2,21 +2,21 @@
 
 use super::Failure;
 use super::applied::Applied;
-use super::failure::{not_found, server_error};
+use super::failure::{list_error, server_error};
+use super::io_streams::IoStreams;
 use super::output::{DryRun, Mode, OutputFormat, named};
+use super::targets::key_of;
 use super::typed;
-use apiserver::Why;
 use apiserver::{
-    ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown,
-    UserInfo,
+    ApiError, Content, DeleteOptions, ListOptions, ObjectList, Origin, Patch, PatchType, Request,
+    RequestBody, RequestOptions, ResourceName, StatusReason, Subresource, UserInfo, Verb, Watch,
+    patch,
 };
 use cluster::Sim;
 use cluster::disk::Disks;
 use k8s_model::meta::CHANGE_CAUSE;
 use k8s_model::{Kind, Object, ObjectRef, Uid};
 use serde_json::{Value, json};
-use sim_core::Listing;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// Names of the context, its cluster and its user.
@@ -37,16 +37,8 @@ pub struct Client<'a> {
     pub mode: Mode,
     /// Working directory in the terminal.
     pub folder: String,
-    /// Stdout since the last poll.
-    pub out: String,
-    /// Stderr since the last poll.
-    pub err: String,
-    /// Stderr pieces that precede other output: their range in `err`, and their position in `out`.
-    pub among: Vec<(Range<usize>, usize)>,
-    /// First failure of a command that continues.
-    pub failure: Option<Failure>,
-    /// Failures to print at the end of the command.
-    failures: Vec<Failure>,
+    /// Output since the last poll.
+    pub streams: IoStreams,
     /// Results of the applied objects.
     pub applied: Vec<Applied>,
     /// Objects of files that are changed locally.
@@ -64,7 +56,8 @@ impl<'a> Client<'a> {
     pub fn new(
         sim: &'a mut Sim,
         origin: Origin,
-        (namespace, mode): (String, Mode),
+        namespace: String,
+        mode: Mode,
         rows: usize,
     ) -> Client<'a> {
         Client {
@@ -73,11 +66,7 @@ impl<'a> Client<'a> {
             namespace,
             mode,
             folder: String::new(),
-            out: String::new(),
-            err: String::new(),
-            failure: None,
-            failures: Vec::new(),
-            among: Vec::new(),
+            streams: IoStreams::default(),
             applied: Vec::new(),
             local: Vec::new(),
             change_cause: None,
@@ -86,76 +75,25 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Prints a line.
-    pub fn say(&mut self, line: impl std::fmt::Display) {
-        self.out.push_str(&format!("{line}\n"));
-    }
-
-    /// Prints a line to stderr.
-    pub fn warn(&mut self, line: impl std::fmt::Display) {
-        self.complain(&format!("{line}\n"));
-    }
-
-    /// Writes to stderr; a terminal shows the text in order with stdout.
-    pub fn complain(&mut self, text: &str) {
-        let from = self.err.len();
-        self.err.push_str(text);
-        self.among.push((from..self.err.len(), self.out.len()));
-    }
-
-    /// Returns the lengths of stdout and stderr so far, for [`Client::take_printed`].
-    pub fn printed(&self) -> (usize, usize) {
-        (self.out.len(), self.err.len())
-    }
-
-    /// Takes back the output printed since then, for a shell that pipes or redirects it.
-    pub fn take_printed(&mut self, (out, err): (usize, usize)) -> (String, String) {
-        self.among.retain(|(range, _)| range.end <= err);
-        (self.out.split_off(out), self.err.split_off(err))
-    }
-
-    /// Records a failure and continues: it is printed at the end, and sets the exit code.
-    pub fn fail(&mut self, failure: &Failure) {
-        self.failures.push(failure.clone());
-        self.failure.get_or_insert_with(|| failure.clone());
-    }
-
-    /// Records several errors as one failure and continues.
-    pub fn fail_all(&mut self, faults: Vec<Failure>) {
-        Failure::all(faults)
-            .iter()
-            .for_each(|failure| self.fail(failure));
-    }
-
-    /// Prints the failures. Several are formatted differently from a single one: `checkErr` of `kubectl/pkg/cmd/util/helpers.go`.
-    pub fn tell_failures(&mut self) {
-        match &std::mem::take(&mut self.failures)[..] {
-            [one] => self.err.push_str(&one.message),
-            all => all
-                .iter()
-                .for_each(|failure| self.err.push_str(&format!("{}\n", failure.among))),
-        }
-    }
-
     /// Applies the flags for namespace, output format, dry run and field manager.
     pub fn use_flags(&mut self, args: &super::parse::Args) -> Result<(), Failure> {
         configured(args)?;
-        self.write_as(args);
         self.origin.user = user(args);
         self.mode = Mode::parse(args)?;
         match args.get("dry-run") {
-            Some("unchanged") => {
-                self.warn("--dry-run is deprecated and can be replaced with --dry-run=client.")
-            }
+            Some("unchanged") => self
+                .streams
+                .warn("--dry-run is deprecated and can be replaced with --dry-run=client."),
             Some(on @ ("true" | "false")) => {
                 let now = if on == "true" { "client" } else { "none" };
-                self.warn(format!("--dry-run={on} is deprecated (boolean value) and can be replaced with --dry-run={now}."));
+                self.streams.warn(format!("--dry-run={on} is deprecated (boolean value) and can be replaced with --dry-run={now}."));
             }
             _ => {}
         }
         self.change_cause = None;
         if args.get("record").is_some() {
-            self.warn("Flag --record has been deprecated, --record will be removed in the future");
+            self.streams
+                .warn("Flag --record has been deprecated, --record will be removed in the future");
             self.change_cause = args.on("record").then(|| args.command());
         }
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
@@ -176,29 +114,19 @@ impl<'a> Client<'a> {
 
     /// Returns the files of containers and volumes.
     pub fn disks(&mut self) -> &mut Disks {
-        self.sim.sweep_disks();
-        &mut self.sim.disks
+        let sim = &mut *self.sim;
+        sim.disks.sweep(&sim.server.store);
+        &mut sim.disks
     }
 
     /// Returns the wall clock of the cluster, in seconds since 1970.
     pub fn wall(&self) -> i64 {
-        self.sim.server().wall_at(self.sim.now()).seconds()
+        self.sim.store().wall_at(self.sim.now()).seconds()
     }
 
     /// Returns the key of an object in the client's namespace.
     pub fn key(&self, kind: Kind, name: &str) -> ObjectRef {
         ObjectRef::new(kind, &self.namespace, name)
-    }
-
-    /// Returns an error if the user may not read an object.
-    pub fn may_read(&self, verb: &str, key: &ObjectRef, part: &str) -> Result<(), Failure> {
-        self.forbids(verb, key, part)
-            .map_or(Ok(()), |error| Err(server_error(&error)))
-    }
-
-    /// Returns the refusal if the user is not authorized.
-    pub fn forbids(&self, verb: &str, key: &ObjectRef, part: &str) -> Option<ApiError> {
-        self.sim.server().forbids(&self.origin, verb, key, part)
     }
 
     /// Returns the origin with which a polled command continues.
@@ -213,75 +141,132 @@ impl<'a> Client<'a> {
 
     /// Returns the kind for a word of the command line.
     pub fn kind(&self, word: &str) -> Option<Kind> {
-        self.sim.server().definitions().meant(word)
+        self.sim.server.definitions().meant(word)
+    }
+
+    /// Sends a request that changes nothing.
+    fn read(&self, request: Request) -> Result<Content, ApiError> {
+        let user = self.user().cloned();
+        self.sim.read(&Request { user, ..request }).result
+    }
+
+    /// Returns an object.
+    pub fn object(&self, key: &ObjectRef) -> Result<Rc<Object>, ApiError> {
+        self.connect(key, Verb::Get, Subresource::Main)
+    }
+
+    /// Asks for a connection to a subresource of an object; returns the object.
+    pub fn connect(
+        &self,
+        key: &ObjectRef,
+        verb: Verb,
+        subresource: Subresource,
+    ) -> Result<Rc<Object>, ApiError> {
+        let content = self.read(Request {
+            subresource,
+            ..Request::new(verb, key)
+        })?;
+        let object = content.object().cloned();
+        object.ok_or_else(|| ApiError::absent(key))
+    }
+
+    /// Returns the `Scale` of an object.
+    pub fn get_scale(&self, key: &ObjectRef) -> Result<Value, ApiError> {
+        let content = self.read(Request {
+            subresource: Subresource::Scale,
+            ..Request::new(Verb::Get, key)
+        })?;
+        match content {
+            Content::Scale(scale) => Ok(scale),
+            _ => Err(ApiError::absent(key)),
+        }
     }
 
     /// Returns an object as JSON, or `Error from server (NotFound)`.
     pub fn get(&self, kind: Kind, name: &str) -> Result<Value, Failure> {
-        self.may_read("get", &self.key(kind, name), "")?;
-        self.find(&self.key(kind, name))
-            .ok_or_else(|| not_found(kind, name))
+        let object = self.object(&self.key(kind, name));
+        object
+            .map(|object| object.to_value())
+            .map_err(|error| server_error(&error))
     }
 
-    /// Returns the error for an object that does not exist, or for its namespace, which a client looks up then. Models `Info.Get` of
+    /// Returns an object, or the error of a client that looks up its namespace as well. Models `Info.Get` of
     /// `cli-runtime/pkg/resource/visitor.go`.
-    pub fn missing(&self, key: &ObjectRef) -> Failure {
-        server_error(&self.not_there(key))
+    pub fn get_info(&self, key: &ObjectRef) -> Result<Rc<Object>, ApiError> {
+        self.object(key).map_err(|error| {
+            let is_missing = |error: &ApiError| error.reason == StatusReason::NotFound;
+            let namespace = ObjectRef::new(Kind::Namespace, "", &key.namespace);
+            if !is_missing(&error) || matches!(&*key.namespace, "" | "default") {
+                return error;
+            }
+            self.object(&namespace)
+                .err()
+                .filter(is_missing)
+                .unwrap_or(error)
+        })
     }
 
-    /// Returns the API server's error for an object or namespace that does not exist.
-    pub fn not_there(&self, key: &ObjectRef) -> ApiError {
-        let namespace = ObjectRef::new(Kind::Namespace, "", &key.namespace);
-        if key.kind.info().namespaced
-            && &*key.namespace != "default"
-            && self.sim.get(&namespace).is_none()
-        {
-            return ApiError::not_found(Kind::Namespace, &key.namespace);
+    /// Returns an object, if it exists.
+    ///
+    /// # Errors
+    /// The refusal of the server.
+    pub fn find_object(&self, key: &ObjectRef) -> Result<Option<Rc<Object>>, ApiError> {
+        match self.object(key) {
+            Err(error) if error.reason == StatusReason::NotFound => Ok(None),
+            found => found.map(Some),
         }
-        if key.kind == Kind::ComponentStatus {
-            return ApiError {
-                reason: StatusReason::Unknown,
-                message: format!("Component not found: {}", key.name),
-                cause: None,
-            };
-        }
-        ApiError::not_found(key.kind, &key.name)
-    }
-
-    /// Returns the object with a key as JSON, or `Error from server (NotFound)`.
-    pub fn get_at(&self, key: &ObjectRef) -> Result<Value, Failure> {
-        self.find(key).ok_or_else(|| not_found(key.kind, &key.name))
     }
 
     /// Returns an object as JSON, if it exists.
-    pub fn find(&self, key: &ObjectRef) -> Option<Value> {
-        self.sim.seen(key).map(|object| object.to_value())
+    pub fn find(&self, key: &ObjectRef) -> Result<Option<Value>, Failure> {
+        let found = self
+            .find_object(key)
+            .map_err(|error| server_error(&error))?;
+        Ok(found.map(|object| object.to_value()))
     }
 
     /// Adds the managed fields to an object.
     pub fn show_managers(&self, kind: Kind, object: &mut Value) {
         let text = |key: &str| object["metadata"][key].as_str().unwrap_or("");
-        let managed = self.sim.server().managed_fields(&ObjectRef::new(
-            kind,
-            text("namespace"),
-            text("name"),
-        ));
+        let key = ObjectRef::new(kind, text("namespace"), text("name"));
+        let managed = apiserver::managed_fields(self.sim.store(), &key);
         if managed.as_array().is_some_and(|list| !list.is_empty()) {
             object["metadata"]["managedFields"] = managed;
         }
     }
 
     /// Returns all objects of a kind in a namespace (empty for all namespaces), as JSON.
-    pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
-        self.listing(kind, namespace)
-            .map(|o| o.to_value())
-            .collect()
+    pub fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>, Failure> {
+        let objects = self
+            .listing(kind, namespace, ListOptions::default())
+            .map_err(|error| list_error(kind, &ListOptions::default(), &error))?;
+        Ok(objects.map(|object| object.to_value()).collect())
     }
 
-    /// Returns a snapshot of the objects of a kind in a namespace, for later iteration.
-    pub fn listing(&self, kind: Kind, namespace: &str) -> Listing {
-        let everywhere = namespace.is_empty() || !kind.info().namespaced;
-        self.sim.seen_all(kind, (!everywhere).then_some(namespace))
+    /// Returns the selected objects of a kind in a namespace (empty for all namespaces), to be read bit by bit.
+    pub fn listing(
+        &self,
+        kind: Kind,
+        namespace: &str,
+        options: ListOptions,
+    ) -> Result<ObjectList, ApiError> {
+        match self.read(collection(Verb::List, kind, namespace, options))? {
+            Content::List(objects) => Ok(objects),
+            _ => Err(ApiError::not_writable()),
+        }
+    }
+
+    /// Watches the selected objects of a kind in a namespace (empty for all namespaces).
+    pub fn watch(
+        &self,
+        kind: Kind,
+        namespace: &str,
+        options: ListOptions,
+    ) -> Result<Watch, ApiError> {
+        match self.read(collection(Verb::Watch, kind, namespace, options))? {
+            Content::Watch(watch) => Ok(watch),
+            _ => Err(ApiError::not_writable()),
+        }
     }
 
     /// Prints the result for an object, or the object in the format of `-o`.
@@ -298,10 +283,10 @@ impl<'a> Client<'a> {
         done: &str,
     ) -> Result<(), Failure> {
         match &self.mode.format {
-            None => self.say(format!("{} {done}", named(kind, object))),
+            None => self.streams.say(format!("{} {done}", named(kind, object))),
             Some(format) => {
                 let text = format.print(kind, std::slice::from_ref(object), true, true)?;
-                self.out.push_str(&text);
+                self.streams.out.push_str(&text);
             }
         }
         Ok(())
@@ -317,44 +302,39 @@ impl<'a> Client<'a> {
                 .map(|metadata| metadata.remove("namespace"));
         }
         if self.mode.format == Some(OutputFormat::Json) {
-            self.out.push_str(&typed::json(kind, &typed));
+            self.streams.out.push_str(&typed::json(kind, &typed));
             return Ok(());
         }
         self.report(kind, &typed, done)
     }
 
-    /// Sends requests to the server, the only way to do so. A dry run uses a copy of the server.
-    fn send<R>(&mut self, talk: impl FnOnce(&mut ApiServer, &Origin) -> R) -> R {
-        let origin = self.origin.clone();
-        let (result, warnings) = if self.mode.dry == DryRun::No {
-            self.sim
-                .request(|server| (talk(server, &origin), std::mem::take(&mut server.warnings)))
-        } else {
-            let mut copy = self.sim.server().clone();
-            copy.now = self.sim.now();
-            (talk(&mut copy, &origin), copy.warnings)
+    /// Sends a request to the server, the only way to do so.
+    fn send(&mut self, request: Request) -> Result<Content, ApiError> {
+        let request = Request {
+            options: RequestOptions {
+                dry_run: self.mode.dry != DryRun::No,
+                field_manager: self.mode.field_manager.clone(),
+                field_validation: self.mode.field_validation,
+                migrates: self.mode.migrates,
+                ..request.options
+            },
+            user: self.origin.user.as_deref().cloned(),
+            ..request
         };
-        for warning in warnings {
-            self.warn(format!("Warning: {warning}"));
+        let origin = request.origin(self.origin.clone());
+        let response = self.sim.handle(&origin, &request);
+        for warning in response.warnings {
+            self.streams.warn(format!("Warning: {warning}"));
         }
-        result
+        response.result
     }
 
-    /// Returns an object as the server answers: in a dry run the object keeps its version, and a new one has none.
-    fn shown(&self, object: &Object) -> Value {
-        let mut value = object.to_value();
-        if self.mode.dry != DryRun::No
-            && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
-        {
-            match self.sim.get(&object.key()) {
-                Some(old) => drop(metadata.insert(
-                    "resourceVersion".to_owned(),
-                    old.meta.resource_version.to_string().into(),
-                )),
-                None => drop(metadata.remove("resourceVersion")),
-            }
-        }
-        value
+    /// Sends a request that is answered with an object.
+    fn send_for_object(&mut self, request: Request) -> Result<Value, ApiError> {
+        let content = self.send(request)?;
+        Ok(content
+            .object()
+            .map_or(Value::Null, |object| object.to_value()))
     }
 
     /// Records the command as change cause in an object, or in a patch of one.
@@ -373,8 +353,7 @@ impl<'a> Client<'a> {
         if note == json!({}) {
             return Ok(());
         }
-        self.send(|server, origin| server.patch(origin, key, Patch::Merge, &note, Why::Asked))
-            .map(drop)
+        self.send(Request::patch(key, Patch::merge(note))).map(drop)
     }
 
     /// Returns true if writes are not sent at all.
@@ -392,11 +371,7 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        let created = self.send(|server, origin| {
-            server.authorize_value(origin, "create", &value, "")?;
-            server.create_value(origin, value, Why::Asked)
-        });
-        created.map(|object| self.shown(&object))
+        self.send_for_object(Request::of_manifest(Verb::Create, value))
     }
 
     /// Replaces an object.
@@ -405,19 +380,37 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        let updated = self.send(|server, origin| {
-            server.authorize_value(origin, "update", &value, "")?;
-            server.update_value(origin, value, Why::Asked)
-        });
-        updated.map(|object| self.shown(&object))
+        self.send_for_object(Request::of_manifest(Verb::Update, value))
+    }
+
+    /// Patches an object by the difference between two states of it: as read, and as edited. Models `CalculatePatch` of
+    /// `kubectl/pkg/cmd/set/helper.go`.
+    pub fn patch_difference(
+        &mut self,
+        kind: Kind,
+        read: &Value,
+        mut edited: Value,
+    ) -> Result<Value, ApiError> {
+        if self.keeps() {
+            self.note_cause(&mut edited);
+            return Ok(edited);
+        }
+        let (patch_type, change) = match patch::three_way_strategic(kind, read, &edited, read) {
+            Some(change) => (PatchType::Strategic, change),
+            None => (
+                PatchType::Merge,
+                patch::three_way_merge(read, &edited, read),
+            ),
+        };
+        self.patch(&key_of(kind, read), Subresource::Main, patch_type, &change)
     }
 
     /// Patches an object, or a subresource of it.
     pub fn patch(
         &mut self,
         key: &ObjectRef,
-        part: Subresource,
-        how: Patch,
+        subresource: Subresource,
+        patch_type: PatchType,
         patch: &Value,
     ) -> Result<Value, ApiError> {
         if self.keeps() {
@@ -429,24 +422,31 @@ impl<'a> Client<'a> {
                 .iter()
                 .find(here)
                 .map(|(_, object)| object.clone());
-            let object = local
-                .or_else(|| self.find(key))
-                .ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
-            return how.merged(key.kind, object, patch);
+            let object = match local {
+                Some(object) => object,
+                None => self.object(key)?.to_value(),
+            };
+            return patch_type.merged(key.kind, object, patch);
         }
-        let whole = part == Subresource::Main && how != Patch::Json;
+        let whole = subresource == Subresource::Main && patch_type != PatchType::Json;
         let mut patch = patch.clone();
         if whole {
             self.note_cause(&mut patch);
         }
-        let patched = self.send(|server, origin| {
-            server.authorize(origin, "patch", key, part.word())?;
-            server.patch_part(origin, key, part, (how, &patch), Why::Asked)
+        let patched = self.send_for_object(Request {
+            subresource,
+            ..Request::patch(
+                key,
+                Patch {
+                    patch_type,
+                    content: patch,
+                },
+            )
         })?;
         if !whole {
             self.note_cause_after(key)?;
         }
-        Ok(self.shown(&patched))
+        Ok(patched)
     }
 
     /// Sets the number of replicas.
@@ -454,77 +454,82 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(());
         }
-        self.send(|server, origin| {
-            server.authorize(origin, "patch", key, Subresource::Scale.word())?;
-            server.scale(origin, key, replicas, Why::Asked)
+        let scale = json!({ "spec": { "replicas": replicas } });
+        self.send(Request {
+            subresource: Subresource::Scale,
+            ..Request::patch(key, Patch::merge(scale))
         })?;
         self.note_cause_after(key)
     }
 
-    /// Deletes an object.
-    pub fn delete(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
+    /// Deletes an object; returns its uid, unless nothing is sent.
+    pub fn delete(
+        &mut self,
+        key: &ObjectRef,
+        options: DeleteOptions,
+    ) -> Result<Option<Uid>, ApiError> {
         if self.keeps() {
-            return Ok(());
+            return Ok(None);
         }
-        self.send(|server, origin| {
-            server.authorize(origin, "delete", key, "")?;
-            server.delete(origin, key, how, Why::Asked)
-        })
-        .map(drop)
+        let content = self.send(Request {
+            options: RequestOptions {
+                deletion: options,
+                ..RequestOptions::default()
+            },
+            ..Request::new(Verb::Delete, key)
+        })?;
+        Ok(content.object().map(|object| object.meta.uid))
     }
 
     /// Applies a configuration on the server side.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
-        let applied = self.send(|server, origin| {
-            server.authorize_value(origin, "patch", &value, "")?;
-            server.apply(origin, value, force, Why::Asked)
-        });
-        applied.map(|object| self.shown(&object))
+        let resource = ResourceName::of_manifest(&value);
+        self.send_for_object(Request {
+            options: RequestOptions {
+                force,
+                ..RequestOptions::default()
+            },
+            body: RequestBody::Apply(value),
+            ..Request::new(Verb::Patch, resource)
+        })
     }
 
     /// Evicts a Pod, if its disruption budget allows it.
-    pub fn evict(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
+    pub fn evict(&mut self, key: &ObjectRef, options: DeleteOptions) -> Result<(), ApiError> {
         // kubectl sends no eviction in any dry run.
         if self.mode.dry != DryRun::No {
             return Ok(());
         }
-        self.send(|server, origin| {
-            server.authorize(origin, "create", key, "eviction")?;
-            server.evict(origin, key, how, Why::Asked)
+        self.send(Request {
+            subresource: Subresource::Eviction,
+            options: RequestOptions {
+                deletion: options,
+                ..RequestOptions::default()
+            },
+            ..Request::new(Verb::Create, key)
         })
+        .map(drop)
     }
 
     /// Ends the first process of a container of a Pod.
-    pub fn end_process(&mut self, pod: (&ObjectRef, Uid), container: &str, code: i32) {
-        self.sim.end_process(pod, container, code, &self.origin);
+    pub fn end_process(&mut self, pod: &ObjectRef, uid: Uid, container: &str, code: i32) {
+        cluster::end_process(self.sim, pod, uid, container, code, &self.origin);
     }
+}
 
-    /// Sets the field manager: the verb's default, or that of `--field-manager`.
-    fn write_as(&mut self, args: &super::parse::Args) {
-        let usual = match args.verb.as_str() {
-            "apply" if args.on("server-side") => "kubectl".to_owned(),
-            "apply" => "kubectl-client-side-apply".to_owned(),
-            "scale" => "kubectl".to_owned(),
-            verb => format!("kubectl-{verb}"),
-        };
-        let name = args
-            .get("field-manager")
-            .filter(|name| !name.is_empty())
-            .unwrap_or(&usual);
-        let manager = Manager::update(name, if args.verb == "scale" { "scale" } else { "" });
-        let manager = if args.verb == "apply" && args.on("server-side") {
-            manager.migrating()
-        } else {
-            manager
-        };
-        let unknown = match (args.verb.as_str(), args.get("validate")) {
-            (_, Some("warn")) => Unknown::Warn,
-            (_, Some("false" | "ignore")) => Unknown::Drop,
-            ("apply" | "create" | "replace", _) => Unknown::Refuse,
-            // Default of the server, without the flag.
-            _ => Unknown::Warn,
-        };
-        self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
+/// Returns a request for the objects of a kind.
+fn collection(verb: Verb, kind: Kind, namespace: &str, list_options: ListOptions) -> Request {
+    let namespace = if kind.info().namespaced {
+        namespace
+    } else {
+        ""
+    };
+    Request {
+        options: RequestOptions {
+            list_options,
+            ..RequestOptions::default()
+        },
+        ..Request::new(verb, &ObjectRef::new(kind, namespace, ""))
     }
 }
 

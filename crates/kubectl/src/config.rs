@@ -33,9 +33,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     };
     let unknown = |name: &str| Failure::error(format!("no context exists with the name: {name:?}"));
     match topic.as_str() {
-        "current-context" => client.say(CONTEXT),
+        "current-context" => client.streams.say(CONTEXT),
         "use-context" | "use" => match rest {
-            [name] if name == CONTEXT => client.say(format!("Switched to context {CONTEXT:?}.")),
+            [name] if name == CONTEXT => client
+                .streams
+                .say(format!("Switched to context {CONTEXT:?}.")),
             [name] => return Err(unknown(name)),
             _ => {
                 return Err(Failure::usage(
@@ -51,7 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             if let Some(namespace) = args.get("namespace") {
                 client.disks().write(CONSOLE, NAMESPACE, namespace);
             }
-            client.say(format!("Context {CONTEXT:?} modified."));
+            client.streams.say(format!("Context {CONTEXT:?} modified."));
         }
         "get-contexts" => {
             let namespace = client.context_namespace().unwrap_or_default();
@@ -63,15 +65,15 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                 .iter()
                 .map(|row| row.iter().map(|cell| (*cell).to_owned()).collect())
                 .collect();
-            client.out.push_str(&Widths::default().print(&rows));
+            client.streams.out.push_str(&Widths::default().print(&rows));
         }
-        "get-clusters" => client.say(format!("NAME\n{CLUSTER}")),
-        "get-users" => client.say(format!("NAME\n{USER}")),
+        "get-clusters" => client.streams.say(format!("NAME\n{CLUSTER}")),
+        "get-users" => client.streams.say(format!("NAME\n{USER}")),
         "view" => {
             let namespace = client
                 .context_namespace()
                 .map_or(String::new(), |name| format!("    namespace: {name}\n"));
-            client.out.push_str(&format!(
+            client.streams.out.push_str(&format!(
                 "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: DATA+OMITTED\n    server: https://192.168.49.2:6443\n  \
                  name: {CLUSTER}\ncontexts:\n- context:\n    cluster: {CLUSTER}\n{namespace}    user: {USER}\n  name: {CONTEXT}\n\
                  current-context: {CONTEXT}\nkind: Config\nusers:\n- name: {USER}\n  user:\n    client-certificate-data: DATA+OMITTED\n    \

@@ -47,8 +47,8 @@ fn sorted(value: &Value) -> Value {
                 .iter()
                 .map(|(key, value)| (key.clone(), sorted(value)))
                 .collect();
-            k8s_model::sort::sort_by_key(&mut pairs, |(key, _)| key.clone());
-            Value::Object(k8s_model::sort::map(pairs.into_iter()))
+            pairs.sort_by_key(|(key, _)| key.clone());
+            Value::Object(pairs.into_iter().collect::<serde_json::Map<_, _>>())
         }
         other => other.clone(),
     }

@@ -86,7 +86,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         });
     }
     if from.pod.is_some() && from.path.starts_with('/') {
-        client.warn("tar: Removing leading `/' from member names");
+        client
+            .streams
+            .warn("tar: Removing leading `/' from member names");
     }
     in_room(client, &args, &to, |room| {
         // An existing folder receives the source under its own name.
@@ -157,6 +159,6 @@ fn in_room<T>(
         client,
         pod,
         vars: &vars,
-        rehearsed: None,
+        replay: None,
     }))
 }

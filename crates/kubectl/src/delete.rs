@@ -6,12 +6,12 @@ use super::failure::{file_error, server_error};
 use super::filenames::Filenames;
 use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
-use super::targets::{Targets, key_of, name_of};
+use super::targets::{Targets, check_served, key_of};
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use apiserver::{ApiError, Delete, Propagation};
+use apiserver::{DeleteOptions, Propagation, StatusReason};
 use k8s_model::{Kind, ObjectRef, Time, Uid};
-use serde_json::{Value, json};
+use std::rc::Rc;
 
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
     grace-period= force now wait timeout= ignore-not-found output/o= dry-run?unchanged !interactive/i !raw=";
@@ -37,26 +37,32 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
             "unexpected -o output mode: {mode}. We only support '-o name'"
         )));
     }
-    let how = how(&args)?;
+    let options = delete_options(&args)?;
     if args.on("force") {
-        client.warn(
+        client.streams.warn(
             "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource \
              may continue to run on the cluster indefinitely.",
         );
     }
-    let objects = if Filenames::of(&args).is_empty() {
-        named(client, &args)?
+    let (objects, faults) = if Filenames::of(&args).is_empty() {
+        (named(client, &args)?, Vec::new())
     } else {
         from_text(client, &args, stdin)?
     };
     let mut pending = Deletion::default();
-    let forced = if args.on("force") { "force " } else { "" };
+    let manner = DeletionManner {
+        options,
+        adverb: if args.on("force") { "force " } else { "" },
+        ignores_missing: args.on("ignore-not-found"),
+    };
     let found = !objects.is_empty();
-    for (kind, object) in objects {
-        delete_one(client, (kind, &object), forced, how, &mut pending);
+    for target in &objects {
+        delete_one(client, target, &manner, &mut pending);
     }
-    if !found && client.failure.is_none() && !args.on("ignore-not-found") {
-        client.say("No resources found");
+    // Files that cannot be decoded are reported last.
+    client.streams.fail_all(faults);
+    if !found && client.streams.failure.is_none() && !args.on("ignore-not-found") {
+        client.streams.say("No resources found");
     }
     if args.get("wait").is_some_and(|wait| wait == "false") || client.mode.dry != DryRun::No {
         return Ok(Outcome::Done);
@@ -67,7 +73,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     Ok(Outcome::pending(pending))
 }
 
-fn how(args: &Args) -> Result<Delete, Failure> {
+fn delete_options(args: &Args) -> Result<DeleteOptions, Failure> {
     let propagation = match args.get("cascade").unwrap_or("background") {
         "background" | "true" => Propagation::Background,
         "foreground" => Propagation::Foreground,
@@ -91,14 +97,14 @@ fn how(args: &Args) -> Result<Delete, Failure> {
         (None, true, _) => Some(0),
         (grace, ..) => grace,
     };
-    Ok(Delete {
-        grace_seconds,
-        propagation,
-        uid: None,
+    Ok(DeleteOptions {
+        grace_period_seconds: grace_seconds,
+        propagation_policy: Some(propagation),
+        ..DeleteOptions::default()
     })
 }
 
-fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Failure> {
+fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<DeletionTarget>, Failure> {
     if args.words.is_empty() {
         return Err(Failure::error(NO_OBJECTS));
     }
@@ -107,12 +113,11 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
             "setting 'all' parameter but found a non empty selector. ",
         ));
     }
-    let mut targets = Targets::parse(client, args, &args.words)?;
-    targets.verb = "delete";
+    let targets = Targets::parse(client, args, &args.words)?;
     if args.get("namespace").is_some()
         && targets.list.iter().any(|(kind, _)| !kind.info().namespaced)
     {
-        client.warn(
+        client.streams.warn(
             "Warning: deleting cluster-scoped resources, not scoped to the provided namespace",
         );
     }
@@ -122,39 +127,38 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
             "resource(s) were provided, but no name was specified",
         ));
     }
-    if args.on("ignore-not-found") {
-        targets.list.retain(|(kind, name)| {
-            name.as_ref()
-                .is_none_or(|name| client.find(&client.key(*kind, name)).is_some())
-        });
-    }
-    if client.mode.dry == DryRun::Client {
-        // Objects given by name are not looked up on the server.
-        let named = |(kind, name): &(Kind, Option<String>)| {
-            let key = client.key(*kind, name.as_deref()?);
-            let namespace = if kind.info().namespaced {
-                key.namespace.as_str()
-            } else {
-                ""
-            };
-            Some((
-                *kind,
-                json!({"metadata": {"name": key.name.as_str(), "namespace": namespace}}),
-            ))
-        };
-        let told: Vec<(Kind, Value)> = targets.list.iter().filter_map(named).collect();
-        if !told.is_empty() {
-            return Ok(told);
+    if !unnamed {
+        // Objects given by name are not read first.
+        let mut named = Vec::new();
+        for (kind, name) in &targets.list {
+            let name = name.as_deref().unwrap_or("");
+            match check_served(client, "delete", *kind, Some(name)) {
+                Ok(()) => named.push(DeletionTarget {
+                    kind: *kind,
+                    key: client.key(*kind, name),
+                    source: Rc::default(),
+                }),
+                Err(failure) => client.streams.fail(&failure),
+            }
         }
+        return Ok(named);
     }
-    Ok(targets.fetch(client))
+    let listed = targets.fetch(client).into_iter();
+    Ok(listed
+        .map(|(kind, object)| DeletionTarget {
+            kind,
+            key: key_of(kind, &object),
+            source: Rc::default(),
+        })
+        .collect())
 }
 
+/// Returns the objects of files, and the failures of those that cannot be decoded.
 fn from_text(
     client: &mut Client<'_>,
     args: &Args,
     stdin: &str,
-) -> Result<Vec<(Kind, Value)>, Failure> {
+) -> Result<(Vec<DeletionTarget>, Vec<Failure>), Failure> {
     let mut found = Vec::new();
     let contents = documents::read(client, args, stdin);
     for document in contents.documents {
@@ -162,39 +166,60 @@ fn from_text(
         let (kind, value) = match documents::prepare(client, args, document) {
             Ok(prepared) => prepared,
             Err(failure) => {
-                client.fail(&failure);
+                client.streams.fail(&failure);
                 continue;
             }
         };
-        let key = key_of(kind, &value);
-        match client.find(&key) {
-            Some(object) => found.push((kind, object)),
-            None if args.on("ignore-not-found") => {}
-            None => {
-                let error = ApiError::not_found(kind, &key.name);
-                client.fail(&file_error(&error, "deleting", &source));
-            }
-        }
+        found.push(DeletionTarget {
+            kind,
+            key: key_of(kind, &value),
+            source,
+        });
     }
-    client.fail_all(contents.faults);
-    Ok(found)
+    Ok((found, contents.faults))
 }
 
-/// Deletes an object and prints it; `how_word` precedes `deleted`.
+/// Object to delete.
+pub struct DeletionTarget {
+    /// Kind.
+    pub kind: Kind,
+    /// Key.
+    pub key: ObjectRef,
+    /// File that names it; empty for one named on the command line.
+    pub source: Rc<str>,
+}
+
+/// Manner of a deletion.
+pub struct DeletionManner {
+    /// Options of the request.
+    pub options: DeleteOptions,
+    /// Word that precedes `deleted`: `force ` or empty.
+    pub adverb: &'static str,
+    /// True if an object that does not exist is no failure.
+    pub ignores_missing: bool,
+}
+
+/// Deletes an object and prints it.
 pub fn delete_one(
     client: &mut Client<'_>,
-    (kind, object): (Kind, &Value),
-    how_word: &str,
-    how: Delete,
+    target: &DeletionTarget,
+    manner: &DeletionManner,
     pending: &mut Deletion,
 ) {
-    let name = name_of(object);
-    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
-    let key = ObjectRef::new(kind, namespace, name);
-    let uid = client.sim().get(&key).map(|object| object.meta.uid);
-    if let Err(error) = client.delete(&key, how) {
-        return client.fail(&server_error(&error));
-    }
+    let (kind, key) = (target.kind, &target.key);
+    let (name, namespace, adverb) = (&*key.name, &*key.namespace, manner.adverb);
+    let uid = match client.delete(key, manner.options.clone()) {
+        Ok(uid) => uid,
+        Err(error) if manner.ignores_missing && error.reason == StatusReason::NotFound => return,
+        Err(error) if target.source.is_empty() => {
+            return client.streams.fail(&server_error(&error));
+        }
+        Err(error) => {
+            return client
+                .streams
+                .fail(&file_error(&error, "deleting", &target.source));
+        }
+    };
     let place = if kind.info().namespaced {
         format!(" from {namespace} namespace")
     } else {
@@ -202,14 +227,14 @@ pub fn delete_one(
     };
     let dry = client.mode.dry.note();
     if client.mode.format == Some(OutputFormat::Name) {
-        client.say(super::targets::label(kind, name));
+        client.streams.say(super::targets::label(kind, name));
     } else {
-        client.say(format!(
-            "{} \"{name}\" {how_word}deleted{place}{dry}",
+        client.streams.say(format!(
+            "{} \"{name}\" {adverb}deleted{place}{dry}",
             kind.qualified_singular()
         ));
     }
-    pending.left.extend(uid.map(|uid| (key, uid)));
+    pending.left.extend(uid.map(|uid| (key.clone(), uid)));
 }
 
 /// Wait for the removal of objects.
@@ -221,9 +246,8 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// Waits for the removal of an object, if it exists.
-    pub fn of(client: &Client<'_>, key: &ObjectRef) -> Deletion {
-        let uid = client.sim().get(key).map(|object| object.meta.uid);
+    /// Waits for the removal of an object with this uid.
+    pub fn of(key: &ObjectRef, uid: Option<Uid>) -> Deletion {
         Deletion {
             left: uid.map(|uid| (key.clone(), uid)).into_iter().collect(),
             deadline: None,
@@ -234,11 +258,11 @@ impl Deletion {
 impl PendingCommand for Deletion {
     /// Returns true when all are gone; a recreated object of the same name has another uid.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        // A user who may not read an object does not wait for it.
         self.left.retain(|(key, uid)| {
             client
-                .sim()
-                .get(key)
-                .is_some_and(|object| object.meta.uid == *uid)
+                .object(key)
+                .is_ok_and(|object| object.meta.uid == *uid)
         });
         let now = client.sim().now();
         match (self.left.first(), self.deadline) {

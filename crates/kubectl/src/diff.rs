@@ -54,7 +54,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
             .unwrap_or("")
             .to_owned();
         let key = ObjectRef::new(kind, &namespace, &name);
-        let live = client.find(&key);
+        let live = client.find(&key).map_err(fails)?;
         let merged = match &live {
             None => client.create(value),
             Some(current) => {
@@ -96,7 +96,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if let Some(failure) = Failure::all(contents.faults) {
         return Err(fails(failure));
     }
-    client.out.push_str(&shown);
+    client.streams.out.push_str(&shown);
     // Exit code 1 if there are differences, as in diff.
     if shown.is_empty() {
         Ok(Outcome::Done)

@@ -132,7 +132,7 @@ fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<ManifestO
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
     let Some(kind) = client
         .sim()
-        .server()
+        .server
         .definitions()
         .named(&api_version, &kind_name)
     else {

@@ -6,10 +6,10 @@ use super::client::Client;
 use super::nodes::{named, set_cordon};
 use super::output::DryRun;
 use super::parse::Args;
-use super::select::ObjectSelector;
 use super::targets::{key_of, name_of};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use apiserver::{Delete, StatusReason};
+use apiserver::{ApiError, ListOptions, ObjectSelector};
+use apiserver::{DeleteOptions, StatusReason};
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, ObjectRef, Time, Uid};
 use serde_json::Value;
@@ -38,16 +38,36 @@ pub struct Drain {
     /// Evicted Pods that are terminating.
     leaving: Vec<(ObjectRef, Uid)>,
     args: Args,
-    timeout: Option<(Time, String)>,
+    /// `--timeout`, of each node.
+    timeout: Option<Timeout>,
     /// `--grace-period`; `None` for the Pods' own.
     grace: Option<i64>,
     /// `--disable-eviction`: Pods are deleted regardless of their budgets.
     plain: bool,
     /// `--pod-selector`.
-    pod_selector: ObjectSelector,
     /// Permanent refusals.
     errors: Vec<String>,
     started: bool,
+    /// Nodes that could not be drained.
+    pending: Vec<PendingNode>,
+}
+
+/// Time for which a node's Pods are waited for.
+#[derive(Clone, Debug)]
+struct Timeout {
+    /// Microseconds.
+    span: u64,
+    /// As entered.
+    text: String,
+    /// End for the node that is being drained.
+    end: Time,
+}
+
+/// Node that could not be drained.
+#[derive(Clone, Debug)]
+struct PendingNode {
+    name: String,
+    errors: Vec<String>,
 }
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
@@ -64,8 +84,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "cannot specify both a node name and a --selector option",
         ));
     }
-    let pod_selector =
-        ObjectSelector::parse(args.get("pod-selector"), None).map_err(Failure::error)?;
+    ObjectSelector::parse(args.get("pod-selector"), None).map_err(Failure::error)?;
     let nodes = named(client, &args)?;
     for name in &nodes {
         client.get(Kind::Node, name)?;
@@ -74,18 +93,16 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         set_cordon(client, name, true)?;
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
-    let timeout = span.map(|span| {
-        (
-            client.sim().now().after(span),
-            args.get("timeout").unwrap_or("").to_owned(),
-        )
+    let timeout = span.map(|span| Timeout {
+        span,
+        text: args.get("timeout").unwrap_or("").to_owned(),
+        end: client.sim().now().after(span),
     });
     let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     let plain = args.on("disable-eviction");
     let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
     Ok(Outcome::pending(Drain {
         nodes,
-        pod_selector,
         evict,
         leaving,
         args,
@@ -94,48 +111,78 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         plain,
         errors,
         started: false,
+        pending: Vec::new(),
     }))
 }
 
 impl Drain {
-    fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
-        let pods: Vec<Value> = client
-            .list(Kind::Pod, "")
-            .into_iter()
-            .filter(|pod| pod["spec"]["nodeName"] == node)
-            .collect();
-        let pods: Vec<Value> = pods
-            .into_iter()
-            .filter(|pod| self.pod_selector.matches(pod))
-            .collect();
+    /// Returns the selected Pods of a node.
+    fn pods_of(&self, client: &Client<'_>, node: &str) -> Result<Vec<Value>, ApiError> {
+        let options = ListOptions {
+            label_selector: self.args.get("pod-selector").unwrap_or("").to_owned(),
+            field_selector: format!("spec.nodeName={node}"),
+            ..ListOptions::default()
+        };
+        let pods = client.listing(Kind::Pod, "", options)?;
+        Ok(pods.map(|pod| pod.to_value()).collect())
+    }
+
+    /// Chooses the Pods to evict from a node; returns false if it cannot be drained.
+    fn begin(&mut self, client: &mut Client<'_>, node: &str) -> bool {
+        if let Some(timeout) = &mut self.timeout {
+            timeout.end = client.sim().now().after(timeout.span);
+        }
+        let pods = match self.pods_of(client, node) {
+            Ok(pods) => pods,
+            Err(error) => {
+                self.fail(client, node, vec![error.message]);
+                return false;
+            }
+        };
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
-            let all = if errors.len() == 1 {
-                errors[0].clone()
-            } else {
-                format!("[{}]", errors.join(", "))
-            };
-            client.complain(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
-            client.complain(&format!(
-                "There are pending nodes to be drained:\n{}",
-                self.nodes
-                    .iter()
-                    .map(|n| format!(" {n}\n"))
-                    .collect::<String>()
-            ));
-            let message: String = errors.iter().map(|error| format!("{error}\n")).collect();
-            return Err(Failure::exit(message, 1));
+            self.fail(client, node, errors);
+            return false;
         }
         if !warnings.is_empty() {
-            client.warn(format!("Warning: {}", warnings.join("; ")));
+            client
+                .streams
+                .warn(format!("Warning: {}", warnings.join("; ")));
         }
         for pod in chosen {
-            let key = key_of(Kind::Pod, pod);
-            if let Some(uid) = client.sim().get(&key).map(|object| object.meta.uid) {
-                self.evict.push((key, uid, client.sim().now()));
-            }
+            let uid = Uid::parse(pod["metadata"]["uid"].as_str().unwrap_or(""));
+            self.evict
+                .extend(uid.map(|uid| (key_of(Kind::Pod, pod), uid, client.sim().now())));
         }
-        Ok(())
+        true
+    }
+
+    /// Notes that a node cannot be drained: the command continues with the others.
+    fn fail(&mut self, client: &mut Client<'_>, node: &str, errors: Vec<String>) {
+        let all = aggregate(&errors);
+        client.streams.write_err(&format!(
+            "error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"
+        ));
+        self.pending.push(PendingNode {
+            name: node.to_owned(),
+            errors,
+        });
+    }
+
+    /// Ends the command, with the errors of the nodes that could not be drained.
+    fn finish(&self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        if self.pending.is_empty() {
+            return Ok(true);
+        }
+        client
+            .streams
+            .write_err("There are pending nodes to be drained:\n");
+        for node in &self.pending {
+            client.streams.write_err(&format!(" {}\n", node.name));
+        }
+        let errors = self.pending.iter().flat_map(|node| &node.errors);
+        let lines: String = errors.map(|error| format!("{error}\n")).collect();
+        Err(Failure::exit(lines, 1))
     }
 
     /// Returns the Pods to evict, the errors and the warnings.
@@ -213,30 +260,33 @@ impl Drain {
                 continue;
             }
             // A Pod that is gone before its eviction is skipped.
-            if client
-                .sim()
-                .get(&key)
-                .is_none_or(|object| object.meta.uid != uid)
-            {
-                continue;
-            }
             let text = format!(
                 "error when evicting pods/\"{}\" -n \"{}\"",
                 key.name, key.namespace
             );
+            match is_there(client, &key, uid) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => {
+                    self.errors.push(format!("{text}: {}", error.message));
+                    continue;
+                }
+            }
             if !self.plain {
-                client.say(format!("evicting pod {}/{}{note}", key.namespace, key.name));
+                client
+                    .streams
+                    .say(format!("evicting pod {}/{}{note}", key.namespace, key.name));
             }
             if let Some(timeout) = self.over(now) {
                 self.errors.push(format!("{text}: {timeout}"));
                 continue;
             }
-            let how = Delete {
-                grace_seconds: self.grace,
+            let how = DeleteOptions {
+                grace_period_seconds: self.grace,
                 ..Default::default()
             };
             let result = if self.plain {
-                client.delete(&key, how)
+                client.delete(&key, how).map(drop)
             } else {
                 client.evict(&key, how)
             };
@@ -247,7 +297,9 @@ impl Drain {
                 continue;
             };
             if error.reason == StatusReason::TooManyRequests {
-                client.complain(&format!("{text} (will retry after 5s): {error}\n"));
+                client
+                    .streams
+                    .write_err(&format!("{text} (will retry after 5s): {error}\n"));
                 self.evict.push((key, uid, now.after(RETRY_US)));
             } else {
                 self.errors.push(format!("{text}: {error}"));
@@ -262,72 +314,65 @@ impl Drain {
 
     fn await_gone(&mut self, client: &mut Client<'_>) {
         for (key, uid) in std::mem::take(&mut self.leaving) {
-            if client
-                .sim()
-                .get(&key)
-                .is_some_and(|object| object.meta.uid == uid)
-            {
-                match self.over(client.sim().now()) {
-                    Some(timeout) => {
-                        let waited = format!(
-                            "error when waiting for pod \"{}\" in namespace \"{}\" to terminate",
-                            key.name, key.namespace
-                        );
-                        self.errors.push(format!("{waited}: {timeout}"));
-                    }
-                    None => self.leaving.push((key, uid)),
+            let there = is_there(client, &key, uid);
+            let failure = match &there {
+                Ok(true) => self.over(client.sim().now()),
+                Ok(false) => {
+                    let pod = format!("pod/{} {}", key.name, self.done());
+                    client.streams.say(pod);
+                    continue;
                 }
-            } else {
-                client.say(format!("pod/{} {}", key.name, self.done()));
+                Err(error) => Some(error.message.to_string()),
+            };
+            match failure {
+                Some(failure) => self.errors.push(format!(
+                    "error when waiting for pod \"{}\" in namespace \"{}\" to terminate: {failure}",
+                    key.name, key.namespace
+                )),
+                None => self.leaving.push((key, uid)),
             }
         }
     }
 
     /// Returns the message of the timeout, if it has passed.
     fn over(&self, now: Time) -> Option<String> {
-        let (_, text) = self.timeout.as_ref().filter(|(at, _)| now >= *at)?;
-        Some(format!("global timeout reached: {text}"))
+        let timeout = self.timeout.as_ref().filter(|timeout| now >= timeout.end)?;
+        Some(format!("global timeout reached: {}", timeout.text))
     }
 
-    /// Returns the reason why the drain stopped: the timeout, or permanent refusals.
-    fn stopped(&self, client: &mut Client<'_>, node: &str) -> Option<Failure> {
-        let errors = &self.errors;
-        if errors.is_empty() || !self.evict.is_empty() || !self.leaving.is_empty() {
-            return None;
+    /// Gives up a node whose evictions were refused for good, once its other Pods are gone. Returns false while it is not to be given up.
+    fn give_up(&mut self, client: &mut Client<'_>, node: &str) -> bool {
+        if self.errors.is_empty() || !self.evict.is_empty() || !self.leaving.is_empty() {
+            return false;
         }
-        let all = if errors.len() == 1 {
-            errors[0].clone()
-        } else {
-            format!("[{}]", errors.join(", "))
-        };
-        let pods: Vec<Value> = client
-            .list(Kind::Pod, "")
-            .into_iter()
-            .filter(|pod| pod["spec"]["nodeName"] == node)
-            .collect();
+        let errors = std::mem::take(&mut self.errors);
+        let all = aggregate(&errors);
+        let pods = self.pods_of(client, node).unwrap_or_default();
         let (pending, ..) = self.choose(&pods);
         if !pending.is_empty() {
-            client.warn(format!(
+            client.streams.warn(format!(
                 "There are pending pods in node \"{node}\" when an error occurred: {all}"
             ));
             for pod in pending {
-                client.warn(format!("pod/{}", name_of(pod)));
+                client.streams.warn(format!("pod/{}", name_of(pod)));
             }
         }
-        client.complain(&format!(
-            "error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"
-        ));
-        client.complain("There are pending nodes to be drained:\n");
-        for name in &self.nodes {
-            client.complain(&format!(" {name}\n"));
-        }
-        Some(Failure::exit(
-            errors
-                .iter()
-                .map(|error| format!("{error}\n"))
-                .collect::<String>(),
-            1,
-        ))
+        self.fail(client, node, errors);
+        true
+    }
+}
+
+/// Returns true if the Pod with this uid exists, not only a later one of its name.
+fn is_there(client: &Client<'_>, key: &ObjectRef, uid: Uid) -> Result<bool, ApiError> {
+    let found = client.find_object(key)?;
+    Ok(found.is_some_and(|pod| pod.meta.uid == uid))
+}
+
+/// Returns the text of Go's aggregate of errors: one error as it is, several as `[a, b]`.
+fn aggregate(errors: &[String]) -> String {
+    match errors {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
     }
 }
 
@@ -337,7 +382,7 @@ impl PendingCommand for Drain {
         let end = self
             .timeout
             .iter()
-            .map(|(at, _)| *at)
+            .map(|timeout| timeout.end)
             .filter(|_| !self.leaving.is_empty());
         self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
     }
@@ -346,21 +391,26 @@ impl PendingCommand for Drain {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         loop {
             let Some(node) = self.nodes.first().cloned() else {
-                return Ok(true);
+                return self.finish(client);
             };
-            if !self.started {
-                self.started = true;
-                self.begin(client, &node)?;
+            let begins = !std::mem::replace(&mut self.started, true);
+            let mut failed = begins && !self.begin(client, &node);
+            if !failed {
+                self.evict_due(client);
+                self.await_gone(client);
+                failed = self.give_up(client, &node);
             }
-            self.evict_due(client);
-            self.await_gone(client);
-            if let Some(failure) = self.stopped(client, &node) {
-                return Err(failure);
+            if failed {
+                self.nodes.remove(0);
+                self.started = false;
+                continue;
             }
             if !self.evict.is_empty() || !self.leaving.is_empty() {
                 return Ok(false);
             }
-            client.say(format!("node/{node} drained{}", client.mode.dry.note()));
+            client
+                .streams
+                .say(format!("node/{node} drained{}", client.mode.dry.note()));
             self.nodes.remove(0);
             self.started = false;
         }

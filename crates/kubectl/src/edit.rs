@@ -146,7 +146,7 @@ impl Editing {
     }
 
     fn cancel(&mut self, client: &mut Client<'_>, words: &str) {
-        client.warn(words);
+        client.streams.warn(words);
         self.end = Some(Ok(()));
     }
 
@@ -165,21 +165,16 @@ fn write(
 ) -> Result<(), String> {
     let key = key_of(kind, original);
     let comment = |what: String| format!("# {}\n#\n", what.replace('\n', "\n# "));
-    let Some(current) = client.find(&key) else {
-        return Err(comment(super::failure::not_found(kind, &key.name).message));
-    };
     if let Some(wrong) = schema::decode_error(&kind.api_version(), kind.name(), edited) {
         return Err(comment(format!("Error from server (BadRequest): {wrong}")));
     }
-    let mut object = onto(original, edited, &current);
-    object["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
-    match client.update(object) {
+    match client.patch_difference(kind, original, edited.clone()) {
         Ok(after) => client
             .report(kind, &after, "edited")
             .map_err(|failure| comment(failure.message)),
         Err(error) => {
             let failure = server_error(&error);
-            let said = match failure.causes.is_empty() {
+            let problem = match failure.causes.is_empty() {
                 true => failure.message,
                 false => {
                     let causes: String = failure
@@ -194,30 +189,8 @@ fn write(
                     )
                 }
             };
-            Err(comment(said))
+            Err(comment(problem))
         }
-    }
-}
-
-/// Applies the changes between the original and the edited value to the current one.
-fn onto(original: &Value, edited: &Value, current: &Value) -> Value {
-    match (original, edited, current) {
-        _ if original == edited => current.clone(),
-        (Value::Object(original), Value::Object(edited), Value::Object(current)) => {
-            let mut out = current.clone();
-            for (name, value) in edited {
-                let (before, now) = (
-                    original.get(name).unwrap_or(&Value::Null),
-                    current.get(name).unwrap_or(&Value::Null),
-                );
-                if before != value {
-                    out.insert(name.clone(), onto(before, value, now));
-                }
-            }
-            out.retain(|name, _| edited.contains_key(name) || !original.contains_key(name));
-            Value::Object(out)
-        }
-        _ => edited.clone(),
     }
 }
 

@@ -8,7 +8,10 @@ use super::shell::room::Place;
 use super::shell::{LineCommand, Machine};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use apiserver::{ApiError, Delete, StatusReason};
+use apiserver::{ApiError, DeleteOptions, ListOptions, Preconditions, StatusReason, Subresource};
+use cluster::Sim;
+use cluster::mounted::container_variables;
+use k8s_model::environment;
 use k8s_model::pod::{ContainerState, Pod, PodSpec};
 use k8s_model::selector::LabelSelector;
 use k8s_model::time::SECOND;
@@ -66,7 +69,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let container = container(client, &args, &pod)?;
     let stdin = Stdin::of(args.on("stdin"), stdin);
     if args.on("tty") && matches!(stdin, Stdin::Text(_)) && !args.on("quiet") {
-        client.warn(NO_TERMINAL);
+        client.streams.warn(NO_TERMINAL);
     }
     Ok(Outcome::pending(LineCommand {
         machine: in_container(&pod, container, &command, stdin),
@@ -100,7 +103,7 @@ pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<u
         )));
     }
     let wanted = named(client, args, pod).map_err(Failure::error)?;
-    connected(client, pod, &wanted, "exec")
+    connected(client, pod, &wanted, Subresource::Exec)
 }
 
 /// Returns the container of a Pod from `-c`, its annotation, or the first one with a notice. Models `kubectl/pkg/cmd/util/podcmd`.
@@ -118,7 +121,9 @@ fn named(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<String, S
     let first = spec.containers.first().map_or("", |c| c.name.as_str());
     let wanted = given.or_else(annotated);
     if wanted.is_none() && all != first && !args.on("quiet") {
-        client.warn(format!("Defaulted container {first:?} out of: {all}"));
+        client
+            .streams
+            .warn(format!("Defaulted container {first:?} out of: {all}"));
     }
     let wanted = wanted.unwrap_or(first);
     if !spec.every_container().any(|(_, c)| c.name == wanted) {
@@ -136,11 +141,11 @@ fn connected(
     client: &Client<'_>,
     pod: &Object,
     container: &str,
-    part: &str,
+    subresource: Subresource,
 ) -> Result<usize, Failure> {
-    let refused = client.forbids("create", &pod.key(), part);
-    refused
-        .map_or_else(|| reached(pod, container), Err)
+    client
+        .connect(&pod.key(), apiserver::Verb::Create, subresource)
+        .and_then(|pod| reached(&pod, container))
         .map_err(|error| match error.reason {
             StatusReason::InternalError => Failure::error(error.message),
             _ => Failure::error(format!("unable to upgrade connection: {}", error.message)),
@@ -169,17 +174,17 @@ pub fn all_containers(of: impl Fn(&'static str) -> Vec<String>) -> String {
     all.join(", ")
 }
 
+/// Returns the error of connecting to a Pod that no node runs.
+pub fn no_host(pod: &str) -> ApiError {
+    ApiError::bad_request(format!("pod {pod} does not have a host assigned"))
+}
+
 /// Returns the index among all containers of the one with this name, or of the only one; errors are those of the server and its kubelet.
 ///
 /// Models `pkg/registry/core/pod/strategy.go` and `pkg/kubelet/kubelet_pods.go`.
 pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
     let body: &Pod = pod.body();
     let (name, containers) = (pod.meta.name.as_str(), &body.spec.containers);
-    if body.node_name.is_empty() {
-        return Err(ApiError::bad_request(format!(
-            "pod {name} does not have a host assigned"
-        )));
-    }
     let found = match (wanted, containers.len()) {
         ("", 1) => Some(0),
         ("", _) => {
@@ -200,6 +205,9 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
             "container {wanted} is not valid for pod {name}"
         )));
     };
+    if body.node_name.is_empty() {
+        return Err(no_host(name));
+    }
     let of = body
         .spec
         .every_container()
@@ -218,14 +226,20 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
     Ok(found)
 }
 
-/// Returns the command of a container; without one a shell, whatever its image would run.
-pub fn process(pod: &Object, container: usize) -> Vec<String> {
+/// Returns the command of a container, with its references to variables expanded; without one a shell, whatever its image would run.
+pub fn process(sim: &Sim, pod: &Rc<Object>, container: usize) -> Vec<String> {
     let own = pod.body::<Pod>().spec.every_container().nth(container);
-    let words: Vec<String> = own
+    let mut words: Vec<String> = own
         .into_iter()
         .flat_map(|(_, own)| own.command.iter().chain(&own.args))
         .map(ToString::to_string)
         .collect();
+    if words.iter().any(|word| word.contains('$')) {
+        let variables = container_variables(sim.store(), pod, container);
+        for word in &mut words {
+            *word = environment::expand(word, |name| environment::find(&variables, name));
+        }
+    }
     if words.is_empty() {
         vec!["sh".to_owned()]
     } else {
@@ -253,19 +267,19 @@ pub const ATTACH_TO: &str = "cannot attach to";
 
 /// Returns the Pods that a workload selects.
 pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
-    let Some(object) = client.sim().get(&client.key(kind, name)) else {
+    let Ok(object) = client.object(&client.key(kind, name)) else {
         return Vec::new();
     };
     let selector = LabelSelector::of_pods(&object.to_value()["spec"]["selector"]);
-    let matches = |pod: &Object| {
-        pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels)
+    if selector.is_empty() {
+        return Vec::new();
+    }
+    let options = ListOptions {
+        label_selector: apiserver::label_selector::show(&selector),
+        ..ListOptions::default()
     };
-    client
-        .sim()
-        .list(Kind::Pod)
-        .filter(|pod| !selector.is_empty() && matches(pod))
-        .cloned()
-        .collect()
+    let pods = client.listing(Kind::Pod, &object.meta.namespace, options);
+    pods.into_iter().flatten().collect()
 }
 
 /// Returns the Pod for a word: itself, or the first of a workload; `doing` is the start of the message for other objects.
@@ -335,18 +349,18 @@ fn attach(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outc
         place.is_some_and(|place| pod.spec.raw_container(place)["tty"] == true)
     });
     if asked && !has_tty && !quiet {
-        client.warn(format!(
+        client.streams.warn(format!(
             "error: Unable to use a TTY - container {container} did not allocate one"
         ));
     }
     let is_terminal = stdin.is_empty();
     if !quiet {
         if asked && has_tty && !is_terminal {
-            client.warn(NO_TERMINAL);
+            client.streams.warn(NO_TERMINAL);
         }
         warn_of_recording(client);
     }
-    connected(client, &pod, &container, "attach")?;
+    connected(client, &pod, &container, Subresource::Attach)?;
     if !args.on("stdin") {
         return Err(Failure::error(
             "what this container prints is not known here; 'kubectl exec' runs a command in it",
@@ -356,23 +370,26 @@ fn attach(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outc
         typed: true,
         tty: asked && has_tty && is_terminal,
         quiet,
-        told: true,
+        is_announced: true,
         ..Staying::default()
     };
-    stay(client, (&pod.meta.name, &container), stdin, how)
+    stay(client, &pod.meta.name, &container, stdin, how)
 }
 
 fn warn_of_recording(client: &mut Client<'_>) {
-    client.warn(
+    client.streams.warn(
         "All commands and output from this session will be recorded in container logs, including credentials and sensitive information \
          passed through the command prompt.",
     );
-    client.warn("If you don't see a command prompt, try pressing enter.");
+    client
+        .streams
+        .warn("If you don't see a command prompt, try pressing enter.");
 }
 
 /// Creates the process of a container, attached until it ends. It prints no messages of its own: the client does.
 pub fn attached(
-    (pod, container): (&Object, usize),
+    pod: &Object,
+    container: usize,
     began: Time,
     command: &[String],
     stdin: Stdin,
@@ -384,7 +401,8 @@ pub fn attached(
     Stay::new(
         pod,
         container,
-        (shell, began),
+        shell,
+        began,
         Staying {
             quiet: true,
             ..Staying::default()
@@ -405,8 +423,10 @@ pub struct Stay {
     began: Time,
     state: StayState,
     how: Staying,
-    /// Version of the Pod in the last message while waiting, and number of messages.
-    told: (u64, usize),
+    /// Version of the Pod in the last message while waiting.
+    reported_version: u64,
+    /// Number of messages while waiting.
+    reports: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -416,8 +436,8 @@ enum StayState {
     Ending,
 }
 
-/// Time that `run` waits for the Pod to run, in microseconds.
-const PATIENCE_US: u64 = 60 * SECOND;
+/// Default of `--pod-running-timeout`, in microseconds.
+const POD_RUNNING_TIMEOUT_US: u64 = 60 * SECOND;
 
 /// Options of an attachment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -435,7 +455,7 @@ pub struct Staying {
     /// True for a wait for the container without a limit, with its reason reported.
     pub patient: bool,
     /// True if the initial messages have been printed.
-    pub told: bool,
+    pub is_announced: bool,
     /// True if the input is a text, not a terminal.
     pub piped: bool,
 }
@@ -443,13 +463,15 @@ pub struct Staying {
 /// Attaches to a container of a Pod, the first if none is named; `text` is the piped input.
 pub fn stay(
     client: &Client<'_>,
-    (name, container): (&str, &str),
+    name: &str,
+    container: &str,
     text: &str,
     how: Staying,
 ) -> Result<Outcome, Failure> {
     let key = client.key(Kind::Pod, name);
     let pod = client
         .sim()
+        .store()
         .get(&key)
         .ok_or_else(|| super::failure::not_found(Kind::Pod, name))?;
     let place = pod
@@ -458,7 +480,12 @@ pub fn stay(
         .every_container()
         .position(|(_, one)| one.name == container)
         .unwrap_or_default();
-    let machine = in_container(pod, place, &process(pod, place), Stdin::of(how.typed, text));
+    let machine = in_container(
+        pod,
+        place,
+        &process(client.sim(), pod, place),
+        Stdin::of(how.typed, text),
+    );
     let shell = LineCommand {
         machine,
         remote: true,
@@ -470,18 +497,14 @@ pub fn stay(
     Ok(Outcome::pending(Stay::new(
         pod,
         place,
-        (shell, client.sim().now()),
+        shell,
+        client.sim().now(),
         how,
     )))
 }
 
 impl Stay {
-    fn new(
-        pod: &Object,
-        container: usize,
-        (shell, began): (LineCommand, Time),
-        how: Staying,
-    ) -> Stay {
+    fn new(pod: &Object, container: usize, shell: LineCommand, began: Time, how: Staying) -> Stay {
         let container = pod
             .body::<Pod>()
             .spec
@@ -498,7 +521,8 @@ impl Stay {
             began,
             state,
             how,
-            told: (0, 0),
+            reported_version: 0,
+            reports: 0,
         }
     }
 
@@ -547,8 +571,8 @@ impl Stay {
         let (runs, ended) = self.life(body);
         if !runs && !ended {
             if self.how.patient {
-                self.tell_what_it_waits_for(client, pod);
-            } else if client.sim().now() >= self.began.after(PATIENCE_US) {
+                self.report_waiting_reason(client, pod);
+            } else if client.sim().now() >= self.began.after(POD_RUNNING_TIMEOUT_US) {
                 return Err(Failure::error("timed out waiting for the condition"));
             }
             return Ok(false);
@@ -558,9 +582,9 @@ impl Stay {
         }
         self.run = self.current(body);
         self.state = StayState::Running;
-        if !self.how.quiet && !self.how.told {
+        if !self.how.quiet && !self.how.is_announced {
             if self.how.tty && self.how.piped {
-                client.warn(NO_TERMINAL);
+                client.streams.warn(NO_TERMINAL);
             }
             warn_of_recording(client);
         }
@@ -568,11 +592,11 @@ impl Stay {
     }
 
     /// Prints the waiting reason of the container at each change of the Pod.
-    fn tell_what_it_waits_for(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) {
-        let Some(pod) = pod.filter(|pod| pod.meta.resource_version != self.told.0) else {
+    fn report_waiting_reason(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) {
+        let Some(pod) = pod.filter(|pod| pod.meta.resource_version != self.reported_version) else {
             return;
         };
-        self.told.0 = pod.meta.resource_version;
+        self.reported_version = pod.meta.resource_version;
         let waiting = pod
             .body::<Pod>()
             .status
@@ -581,11 +605,11 @@ impl Stay {
         if let Some(waiting) =
             waiting.filter(|waiting| !waiting.message.is_empty() && !self.how.quiet)
         {
-            client.warn(format!(
+            client.streams.warn(format!(
                 "Warning: container {}: {}",
                 self.container, waiting.message
             ));
-            self.told.1 += 1;
+            self.reports += 1;
         }
     }
 
@@ -603,7 +627,7 @@ impl Stay {
             "kubectl attach {} -c {} -i -t",
             self.key.name, self.container
         );
-        client.warn(match pod.spec.ephemeral_containers.iter().any(|one| one.name == self.container) {
+        client.streams.warn(match pod.spec.ephemeral_containers.iter().any(|one| one.name == self.container) {
             true => format!(
                 "Session ended, the ephemeral container will not be restarted but may be reattached using '{attach}' if it is still running"
             ),
@@ -634,6 +658,7 @@ impl PendingCommand for Stay {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let pod = client
             .sim()
+            .store()
             .get(&self.key)
             .filter(|pod| pod.meta.uid == self.uid)
             .cloned();
@@ -650,7 +675,8 @@ impl PendingCommand for Stay {
                 }
                 if goes_on {
                     client.end_process(
-                        (&self.key, self.uid),
+                        &self.key,
+                        self.uid,
                         &self.container,
                         self.shell.machine.code,
                     );
@@ -667,13 +693,13 @@ impl PendingCommand for Stay {
         if self.how.removes && pod.is_some() {
             let gone = client.delete(
                 &self.key,
-                Delete {
-                    uid: Some(self.uid),
-                    ..Delete::default()
+                DeleteOptions {
+                    preconditions: Preconditions::of_uid(self.uid),
+                    ..DeleteOptions::background()
                 },
             );
             if gone.is_ok() {
-                client.say(format!(
+                client.streams.say(format!(
                     "pod \"{}\" deleted from {} namespace",
                     self.key.name, self.key.namespace
                 ));
@@ -685,14 +711,14 @@ impl PendingCommand for Stay {
     fn deadline(&self) -> Option<Time> {
         match self.state {
             StayState::Starting => {
-                Some(self.began.after(PATIENCE_US)).filter(|_| !self.how.patient)
+                Some(self.began.after(POD_RUNNING_TIMEOUT_US)).filter(|_| !self.how.patient)
             }
             _ => self.shell.deadline(),
         }
     }
 
     fn progress(&self) -> usize {
-        self.state as usize + self.told.1 + self.shell.progress()
+        self.state as usize + self.reports + self.shell.progress()
     }
 
     fn goes_on(&self) -> bool {

@@ -6,8 +6,8 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
 use super::resources::served_versions;
-use super::{Failure, Outcome, Reads, Verb, custom};
-use k8s_model::kind::KindInfo;
+use super::{Failure, Outcome, Reads, Verb};
+use k8s_model::kind::api_group;
 use k8s_model::{Kind, openapi};
 use serde_json::{Map, Value};
 
@@ -58,20 +58,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         ));
     }
     let word = path.split('.').next().unwrap_or_default();
-    let kind = client.kind(word).ok_or_else(|| {
+    let (kind, steps) = requested(client, path, args.get("api-version")).ok_or_else(|| {
         Failure::plain(format!("the server doesn't have a resource type {word:?}"))
     })?;
     let info = kind.info();
     let mut schemas = Map::new();
     let (version, root) = root(client, kind, args.get("api-version"), &mut schemas)?;
     if !info.group.is_empty() {
-        client.say(format!("GROUP:      {}", info.group));
+        client.streams.say(format!("GROUP:      {}", info.group));
     }
-    client.say(format!(
+    client.streams.say(format!(
         "KIND:       {}\nVERSION:    {version}\n",
         info.name
     ));
-    let steps = steps(path, info);
     let mut page = Explained {
         schemas,
         recursive: args.on("recursive"),
@@ -83,24 +82,30 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             steps.last().unwrap_or(&"")
         )));
     }
-    client.say(page.out);
+    client.streams.say(page.out);
     Ok(Outcome::Done)
 }
 
-/// Returns the names of the fields after the resource and its group.
-fn steps<'a>(path: &'a str, info: &KindInfo) -> Vec<&'a str> {
-    let full = if info.group.is_empty() {
-        info.plural.to_owned()
-    } else {
-        format!("{}.{}", info.plural, info.group)
+/// Returns the kind and the names of the fields of a path such as `deployments.apps.spec`. Without `--api-version` it is the first kind
+/// whose qualified resource name begins the path: the core group's Service hides those of other groups. Models
+/// `SplitAndParseResourceRequestWithMatchingPrefix` of `kubectl/pkg/explain/explain.go`.
+fn requested<'a>(
+    client: &Client<'_>,
+    path: &'a str,
+    api_version: Option<&str>,
+) -> Option<(Kind, Vec<&'a str>)> {
+    let (word, fields) = path.split_once('.').unwrap_or((path, ""));
+    let definitions = client.sim().server.definitions();
+    let mut kinds = definitions.resources(word);
+    let found = match api_version.filter(|version| !version.is_empty()) {
+        Some(version) => kinds
+            .find(|kind| kind.info().group == api_group(version))
+            .map(|kind| (kind, fields)),
+        None => kinds.find_map(|kind| Some((kind, path.strip_prefix(&kind.group_resource())?))),
     };
-    let rest = path
-        .strip_prefix(&full)
-        .filter(|rest| rest.is_empty() || rest.starts_with('.'));
-    let rest = rest
-        .or_else(|| path.find('.').map(|at| &path[at..]))
-        .unwrap_or_default();
-    rest.split('.').filter(|step| !step.is_empty()).collect()
+    let (kind, fields) = found.or_else(|| Some((client.kind(word)?, fields)))?;
+    let steps = fields.split('.').filter(|step| !step.is_empty());
+    Some((kind, steps.collect()))
 }
 
 /// Returns the version and the schema of a kind.
@@ -125,7 +130,7 @@ fn root(
             },
         )
     };
-    if let Some(definition) = custom::definition(client, kind) {
+    if let Some(definition) = client.sim().server.definitions().of(kind).cloned() {
         let name = wanted
             .and_then(|version| version.rsplit('/').next())
             .unwrap_or("");
@@ -135,7 +140,9 @@ fn root(
         }
         let schema = openapi::tables().custom(
             &version.schema,
-            (info.group, &version.name, info.name),
+            info.group,
+            &version.name,
+            info.name,
             schemas,
         );
         return Ok((version.name.to_string(), schema));
@@ -143,7 +150,7 @@ fn root(
     if let Some(version) = wanted.filter(|version| *version != kind.api_version()) {
         return Err(missing(version));
     }
-    let schema = openapi::tables().kind((info.group, info.version, info.name), schemas);
+    let schema = openapi::tables().kind(info.group, info.version, info.name, schemas);
     Ok((
         info.version.to_owned(),
         schema.ok_or_else(|| missing(&kind.api_version()))?,

@@ -54,7 +54,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                 client.report_typed(Kind::Service, &service, "exposed")?
             }
             Ok(service) => client.report(Kind::Service, &service, "exposed")?,
-            Err(error) => client.fail(&server_error(&error)),
+            Err(error) => client.streams.fail(&server_error(&error)),
         }
     }
     Ok(Outcome::Done)

@@ -1,7 +1,7 @@
 //! Failures of commands.
 
 use apiserver::validation::FieldError;
-use apiserver::{ApiError, Cause, StatusReason};
+use apiserver::{ApiError, Cause, ListOptions, StatusReason};
 use k8s_model::Kind;
 
 /// Failure that ends a command: text for stderr, and exit code.
@@ -10,7 +10,7 @@ pub struct Failure {
     /// Complete text, with its line break.
     pub message: String,
     /// Text as one of several failures, without its line break.
-    pub among: String,
+    pub in_aggregate: String,
     /// Exit code.
     pub exit: i32,
     /// Field errors of the server.
@@ -22,7 +22,7 @@ impl Failure {
     pub fn exit(message: impl Into<String>, exit: i32) -> Failure {
         let message = message.into();
         Failure {
-            among: message.trim_end().to_owned(),
+            in_aggregate: message.trim_end().to_owned(),
             message,
             exit,
             causes: Vec::new(),
@@ -31,9 +31,8 @@ impl Failure {
 
     /// Returns a failure with the text `error: …`.
     pub fn error(message: impl std::fmt::Display) -> Failure {
-        let among = message.to_string();
         Failure {
-            among,
+            in_aggregate: message.to_string(),
             ..Failure::exit(format!("error: {message}\n"), 1)
         }
     }
@@ -50,11 +49,13 @@ impl Failure {
         if failures.len() < 2 {
             return failures.into_iter().next();
         }
-        let told: Vec<&str> = failures.iter().map(|failure| &*failure.among).collect();
-        let among = format!("[{}]", told.join(", "));
+        let messages: Vec<&str> = failures
+            .iter()
+            .map(|failure| &*failure.in_aggregate)
+            .collect();
         Some(Failure {
-            among,
-            ..Failure::plain(told.join("\n"))
+            in_aggregate: format!("[{}]", messages.join(", ")),
+            ..Failure::plain(messages.join("\n"))
         })
     }
 
@@ -104,6 +105,34 @@ pub fn not_found(kind: Kind, name: &str) -> Failure {
     server_error(&ApiError::not_found(kind, name))
 }
 
+/// Formats the error of a list, whose message names what was listed. Models `Selector.Visit` of `cli-runtime/pkg/resource/selector.go`.
+pub fn list_error(kind: Kind, options: &ListOptions, error: &ApiError) -> Failure {
+    if !matches!(
+        error.reason,
+        StatusReason::BadRequest | StatusReason::NotFound
+    ) {
+        return server_error(error);
+    }
+    let info = kind.info();
+    let resource = format!(
+        "\"{}/{}, Resource={}\"",
+        info.group, info.version, info.plural
+    );
+    let (labels, fields) = (&options.label_selector, &options.field_selector);
+    let message = if labels.is_empty() && fields.is_empty() {
+        format!("Unable to list {resource}: {}", error.message)
+    } else {
+        format!(
+            "Unable to find {resource} that match label selector {labels:?}, field selector {fields:?}: {}",
+            error.message
+        )
+    };
+    server_error(&ApiError {
+        message,
+        ..error.clone()
+    })
+}
+
 /// Formats an API error as kubectl prints it.
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
@@ -131,10 +160,10 @@ pub fn file_error(error: &ApiError, doing: &str, file: &str) -> Failure {
 
 /// Formats `The Deployment "x" is invalid: …`, with one line for each of several causes.
 fn invalid(error: &ApiError, doing: &str) -> Failure {
-    let among = format!("Error from server (Invalid): {doing}{}", error.message);
+    let in_aggregate = format!("Error from server (Invalid): {doing}{}", error.message);
     let Some(Cause::Fields(invalid)) = error.cause.as_deref() else {
         return Failure {
-            among,
+            in_aggregate,
             ..Failure::plain(format!("The request is invalid: {}", error.message))
         };
     };
@@ -147,10 +176,14 @@ fn invalid(error: &ApiError, doing: &str) -> Failure {
         [cause] => cause.to_string(),
         causes => causes.iter().map(|cause| format!("\n* {cause}")).collect(),
     };
-    let message = format!("The {kind} \"{}\" is invalid: {causes}", invalid.name);
+    let subject = match (kind, invalid.name.as_str()) {
+        ("", "") => "The request".to_owned(),
+        (kind, name) => format!("The {kind} \"{name}\""),
+    };
+    let message = format!("{subject} is invalid: {causes}");
     Failure {
         causes: invalid.causes.clone(),
-        among,
+        in_aggregate,
         ..Failure::plain(message)
     }
 }

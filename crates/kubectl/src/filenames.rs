@@ -6,6 +6,7 @@ use super::Failure;
 use super::client::Client;
 use super::parse::Args;
 use super::{kustomize, published};
+use apiserver::ObjectSelector;
 use cluster::disk::joined;
 use manifest::STDIN;
 use std::borrow::Cow;
@@ -210,6 +211,16 @@ impl Filenames {
     }
 }
 
+/// Parses `-l` of a command that selects among the objects of files.
+pub fn selector_of_files(labels: Option<&str>) -> Result<ObjectSelector, Failure> {
+    ObjectSelector::parse(labels, None).map_err(|fault| {
+        Failure::error(format!(
+            "the provided selector {:?} is not valid: {fault}",
+            labels.unwrap_or("")
+        ))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Session, parse};
@@ -357,7 +368,7 @@ mod tests {
     ];
 
     #[test]
-    fn messages_name_the_file_and_what_is_wrong_with_one_leaves_the_others() {
+    fn a_faulty_file_is_reported_and_the_others_are_used() {
         let mut sim = terminal();
         for (line, said) in SAID {
             let session = Session::start(&mut sim, &parse::split(line), "");
@@ -448,7 +459,8 @@ mod tests {
         );
         // The namespace of the context applies in every folder, and a kustomization may have an absolute path.
         assert!(
-            sim.list(k8s_model::Kind::ConfigMap)
+            sim.store()
+                .list(k8s_model::Kind::ConfigMap)
                 .any(|object| object.meta.name == "one" && object.meta.namespace == "shop")
         );
         let session = Session::line(&mut sim, "cd dir; kubectl kustomize /tree", 100);

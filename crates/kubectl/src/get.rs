@@ -1,18 +1,21 @@
 //! `kubectl get` and `kubectl events`: tables, other formats, and the stream of `-w`.
 
 use super::client::Client;
-use super::custom::CustomColumns;
+use super::failure::server_error;
 use super::output::{OutputFormat, kind_of};
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::printers::{TableRow, jsonpath};
+use super::printers::{TableConvertor, jsonpath};
 use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::printers;
-use apiserver::{Op, Record};
+use apiserver::{ApiError, ListOptions, ObjectList, Op, Watch, WatchEvent};
+use k8s_model::natural::natural_cmp;
+use k8s_model::quantity::Quantity;
 use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use sim_core::Listing;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -88,6 +91,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         if !args.on("watch-only") {
             watch.first(client)?;
         }
+        watch.open(client)?;
         return Ok(Outcome::pending(watch));
     }
     list(client, watch, &args)
@@ -103,7 +107,7 @@ fn raw(client: &mut Client<'_>, path: &str) -> Result<Outcome, Failure> {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let (api, rest) = match &parts[..] {
         ["healthz" | "livez" | "readyz"] => {
-            client.out.push_str("ok");
+            client.streams.out.push_str("ok");
             return Ok(Outcome::Done);
         }
         ["api", version, rest @ ..] => ((*version).to_owned(), rest),
@@ -123,16 +127,25 @@ fn raw(client: &mut Client<'_>, path: &str) -> Result<Outcome, Failure> {
         .kind(plural)
         .filter(|kind| kind.info().plural == plural && kind.api_version() == api)
         .ok_or_else(nothing)?;
-    let key = ObjectRef::new(kind, namespace, name.unwrap_or(""));
-    client.may_read(if name.is_some() { "get" } else { "list" }, &key, "")?;
+    let refused = |error: ApiError| server_error(&error);
     let value = match name {
-        Some(_) => client.get_at(&key)?,
-        None => serde_json::json!({
-            "apiVersion": api, "kind": format!("{}List", kind.name()), "items": client.list(kind, namespace),
-            "metadata": {"resourceVersion": client.sim().server().version().to_string()},
-        }),
+        Some(name) => client
+            .object(&ObjectRef::new(kind, namespace, name))
+            .map_err(refused)?
+            .to_value(),
+        None => {
+            let objects = client
+                .listing(kind, namespace, ListOptions::default())
+                .map_err(refused)?;
+            let version = objects.resource_version.to_string();
+            let items: Vec<Value> = objects.map(|object| object.to_value()).collect();
+            serde_json::json!({
+                "apiVersion": api, "kind": format!("{}List", kind.name()), "items": items,
+                "metadata": {"resourceVersion": version},
+            })
+        }
     };
-    client.out.push_str(&value.to_string());
+    client.streams.out.push_str(&value.to_string());
     Ok(Outcome::Done)
 }
 
@@ -144,7 +157,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
     } else {
         client.namespace.clone()
     };
-    let mut events = client.list(Kind::Event, &namespace);
+    let mut events = client.list(Kind::Event, &namespace)?;
     for wanted in args.all("types").flat_map(|types| types.split(',')) {
         if !["normal", "warning"].contains(&wanted.to_ascii_lowercase().as_str()) {
             return Err(Failure::error("valid --types are Normal or Warning"));
@@ -168,14 +181,19 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
             Failure::plain(format!("the server doesn't have a resource type {kind:?}"))
         })?;
         events.retain(|e| {
-            e["involvedObject"]["kind"] == kind.name() && e["involvedObject"]["name"] == name
+            let involved = &e["involvedObject"];
+            involved["apiVersion"] == *kind.api_version()
+                && involved["kind"] == kind.name()
+                && involved["name"] == name
         });
     }
     if events.is_empty() {
-        client.warn(format!("No events found in {namespace} namespace."));
+        client
+            .streams
+            .warn(format!("No events found in {namespace} namespace."));
         return Ok(Outcome::Done);
     }
-    k8s_model::sort::sort_by_key(&mut events, printers::event_order);
+    events.sort_by_key(printers::event_order);
     let now = client.wall();
     let mut rows = vec![
         ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
@@ -203,12 +221,9 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
             text("/message"),
         ]);
     }
-    client.out.push_str(&Widths::default().print(&rows));
+    client.streams.out.push_str(&Widths::default().print(&rows));
     Ok(Outcome::Done)
 }
-
-const ADDED: &str = "ADDED";
-const DELETED: &str = "DELETED";
 
 /// Output options, and the state of `-w`.
 #[derive(Clone, Debug)]
@@ -224,9 +239,9 @@ pub struct GetWatch {
     show_kind: bool,
     /// True if the type of the event is shown with each object.
     with_event: bool,
-    custom: CustomColumns,
-    /// Number of journal entries processed.
-    seen: usize,
+    convertor: TableConvertor,
+    /// Watches of `-w`.
+    watches: Vec<Watch>,
 }
 
 impl GetWatch {
@@ -234,7 +249,7 @@ impl GetWatch {
         let mut kinds: Vec<Kind> = targets.list.iter().map(|(kind, _)| *kind).collect();
         kinds.dedup();
         GetWatch {
-            custom: CustomColumns::of(client.sim().server().definitions(), &kinds),
+            convertor: TableConvertor::new(client.sim().server.definitions(), &kinds),
             show_kind: args.on("show-kind") || kinds.len() > 1,
             with_event: args.on("output-watch-events"),
             everywhere: args.on("all-namespaces"),
@@ -247,90 +262,95 @@ impl GetWatch {
                 .map(str::to_owned)
                 .collect(),
             widths: Widths::default(),
-            seen: client.sim().journal().len(),
+            watches: Vec::new(),
             targets,
             format,
         }
     }
 
+    /// Opens the watches, from now on.
+    fn open(&mut self, client: &Client<'_>) -> Result<(), Failure> {
+        for (kind, name) in &self.targets.list {
+            let mut options = self.targets.options.clone();
+            options.resource_version = client.sim().store().version().to_string();
+            if let Some(name) = name {
+                options.field_selector = format!("metadata.name={name}");
+            }
+            let watch = client
+                .watch(*kind, &self.targets.namespace, options)
+                .map_err(|error| server_error(&error))?;
+            self.watches.push(watch);
+        }
+        Ok(())
+    }
+
     fn first(&mut self, client: &mut Client<'_>) -> Result<(), Failure> {
-        let objects = self.targets.fetch(client);
-        if objects.is_empty() && client.failure.is_some() {
+        let objects = self.targets.find(client);
+        if objects.is_empty() && client.streams.failure.is_some() {
             return Err(Failure::exit("", 1));
         }
         // The initial objects are printed as one table.
-        if let (OutputFormat::Table { .. }, Some((kind, _))) = (&self.format, objects.first()) {
+        if let (OutputFormat::Table { .. }, Some(first)) = (&self.format, objects.first()) {
             let head = self
                 .header
-                .then(|| self.with_event("EVENT", self.head(*kind)));
-            let rows = objects.iter().map(|(kind, object)| {
-                self.with_event(ADDED, self.row(*kind, object, client.wall()))
-            });
+                .then(|| self.with_event_title(self.head(first.kind)));
+            let rows = objects
+                .iter()
+                .map(|object| self.with_event(Op::Added, self.row(object, client.wall())));
             let rows: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
             rows.iter().for_each(|row| self.widths.measure(row));
         }
         objects
             .iter()
-            .try_for_each(|(kind, object)| self.print(client, *kind, object, ADDED))
+            .try_for_each(|object| self.print(client, object, Op::Added))
     }
 
-    fn with_event(&self, event: &str, mut row: Vec<String>) -> Vec<String> {
+    fn with_event(&self, op: Op, mut row: Vec<String>) -> Vec<String> {
         if self.with_event {
-            row.insert(0, event.to_owned());
+            row.insert(0, op.watch_type().to_owned());
         }
         row
     }
 
-    fn print(
-        &mut self,
-        client: &mut Client<'_>,
-        kind: Kind,
-        object: &Value,
-        event: &'static str,
-    ) -> Result<(), Failure> {
+    fn with_event_title(&self, mut head: Vec<String>) -> Vec<String> {
+        if self.with_event {
+            head.insert(0, "EVENT".to_owned());
+        }
+        head
+    }
+
+    fn print(&mut self, client: &mut Client<'_>, object: &Object, op: Op) -> Result<(), Failure> {
         if let OutputFormat::Table { .. } = self.format {
             let mut rows = Vec::new();
             if self.header && !self.shown_header {
-                rows.push(self.with_event("EVENT", self.head(kind)));
+                rows.push(self.with_event_title(self.head(object.kind)));
                 self.shown_header = true;
             }
-            rows.push(self.with_event(event, self.row(kind, object, client.wall())));
+            rows.push(self.with_event(op, self.row(object, client.wall())));
             let text = self.widths.print(&rows);
-            client.out.push_str(&text);
+            client.streams.out.push_str(&text);
             return Ok(());
         }
-        let told = self
-            .with_event
-            .then(|| serde_json::json!({ "type": event, "object": object }));
-        let text = self.format.print(
-            kind,
-            std::slice::from_ref(told.as_ref().unwrap_or(object)),
-            true,
-            self.header,
-        )?;
-        client.out.push_str(&text);
-        Ok(())
-    }
-
-    /// Returns the columns of a kind, and whether only `-o wide` shows them.
-    fn titles(&self, kind: Kind) -> Vec<(String, bool)> {
-        let built_in = || {
-            printers::columns(kind.name())
-                .0
-                .iter()
-                .map(|(name, wide)| ((*name).to_owned(), *wide))
-                .collect()
+        let value = object.to_value();
+        let shown = match self.with_event {
+            true => serde_json::json!({ "type": op.watch_type(), "object": value }),
+            false => value,
         };
-        self.custom.titles(kind).unwrap_or_else(built_in)
+        let text =
+            self.format
+                .print(object.kind, std::slice::from_ref(&shown), true, self.header)?;
+        client.streams.out.push_str(&text);
+        Ok(())
     }
 
     fn head(&self, kind: Kind) -> Vec<String> {
         let wide = self.format == OutputFormat::Table { wide: true };
         let mut head: Vec<String> = self
-            .titles(kind)
+            .convertor
+            .columns(kind)
             .into_iter()
-            .filter(|(_, only_wide)| wide || !only_wide)
-            .map(|(name, _)| name)
+            .filter(|column| wide || !column.is_wide)
+            .map(|column| column.title())
             .collect();
         if self.everywhere && kind.info().namespaced {
             head.insert(0, "NAMESPACE".to_owned());
@@ -349,38 +369,38 @@ impl GetWatch {
         head
     }
 
-    fn row(&self, kind: Kind, object: &Value, now: i64) -> Vec<String> {
+    fn row(&self, object: &Object, now: i64) -> Vec<String> {
+        let kind = object.kind;
         let wide = self.format == OutputFormat::Table { wide: true };
-        let columns = self.titles(kind);
-        let cells = self
-            .custom
-            .cells(kind, object, now)
-            .unwrap_or_else(|| printers::columns(kind.name()).1(TableRow { object, now }));
+        let columns = self.convertor.columns(kind);
+        let cells = self.convertor.cells(object, now);
         let mut row: Vec<String> = columns
             .iter()
             .zip(cells)
-            .filter(|((_, only_wide), _)| wide || !only_wide)
+            .filter(|(column, _)| wide || !column.is_wide)
             .map(|(_, cell)| cell)
             .collect();
         // Events have no NAME column.
         if self.show_kind
-            && columns.first().is_some_and(|(name, _)| name == "NAME")
+            && columns.first().is_some_and(|column| column.name == "Name")
             && let Some(name) = row.first_mut()
         {
             *name = label(kind, name);
         }
-        let metadata = &object["metadata"];
         if self.everywhere && kind.info().namespaced {
-            row.insert(0, metadata["namespace"].as_str().unwrap_or("").to_owned());
+            row.insert(0, object.meta.namespace.to_string());
         }
-        row.extend(self.label_columns.iter().map(|l| {
-            metadata["labels"][l.as_str()]
-                .as_str()
-                .unwrap_or("")
-                .to_owned()
+        let labels = &object.meta.labels;
+        row.extend(self.label_columns.iter().map(|label| {
+            let value = labels.get(label.as_str());
+            value.map_or_else(String::new, |value| value.to_string())
         }));
         if self.show_labels {
-            row.push(printers::pairs(&metadata["labels"]));
+            let all: Vec<String> = labels
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            row.push(printers::or_none(&all.join(",")));
         }
         row
     }
@@ -389,40 +409,17 @@ impl GetWatch {
 impl PendingCommand for GetWatch {
     /// Prints new changes; a watch never ends by itself.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        let mut changed = Vec::new();
-        for entry in client.sim().journal().from(self.seen).iter() {
-            let Record::Write { op, object, before } = &entry.record else {
-                continue;
-            };
-            let wanted = self.targets.list.iter().any(|(kind, name)| {
-                *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n)
-            });
-            let here = self.targets.namespace.is_empty()
-                || !object.kind.info().namespaced
-                || object.meta.namespace == self.targets.namespace;
-            if !wanted || !here {
-                continue;
+        let mut watches = std::mem::take(&mut self.watches);
+        let mut events: Vec<(usize, WatchEvent)> = Vec::new();
+        for watch in &mut watches {
+            while let Some(event) = watch.next_event(client.sim().store()) {
+                events.push((watch.position(), event));
             }
-            // An object that no longer matches is shown once, as if it were deleted.
-            let value = object.to_value();
-            let matches = self.targets.selects(object.kind, &value);
-            let matched = || {
-                before
-                    .as_ref()
-                    .is_some_and(|before| self.targets.selects(before.kind, &before.to_value()))
-            };
-            let event = match matches {
-                false if !matched() => continue,
-                false => DELETED,
-                true if *op == Op::Deleted => DELETED,
-                true if self.with_event && !matched() => ADDED,
-                true => "MODIFIED",
-            };
-            changed.push((object.kind, value, event));
         }
-        self.seen = client.sim().journal().len();
-        for (kind, object, event) in changed {
-            self.print(client, kind, &object, event)?;
+        self.watches = watches;
+        events.sort_by_key(|(position, _)| *position);
+        for (_, event) in events {
+            self.print(client, &event.object, event.op)?;
         }
         Ok(false)
     }
@@ -436,7 +433,7 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
     if args.on("ignore-not-found") {
         let there = |name: &Option<String>, kind: Kind| {
             name.as_ref()
-                .is_none_or(|name| client.find(&client.key(kind, name)).is_some())
+                .is_none_or(|name| !matches!(client.find_object(&client.key(kind, name)), Ok(None)))
         };
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
@@ -454,7 +451,7 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
         return Ok(Outcome::pending(GetTable::new(
             client,
             watch,
-            VecDeque::from([Listing::of(objects)]),
+            VecDeque::from([ObjectList::new(0, Listing::of(objects))]),
             args,
         )));
     }
@@ -475,19 +472,19 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
             .for_each(|object| client.show_managers(kind_of(object, kind), object));
     }
     let text = watch.format.print(kind, &values, single, watch.header)?;
-    client.out.push_str(&text);
+    client.streams.out.push_str(&text);
     warn(client, &watch.targets.list);
     Ok(Outcome::Done)
 }
 
 /// Prints the server's warning for a deprecated kind.
 fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
-    let definitions = client.sim().server().definitions();
+    let definitions = client.sim().server.definitions();
     if let Some(warning) = targets
         .iter()
         .find_map(|(kind, _)| definitions.deprecation(*kind, ""))
     {
-        client.warn(format!("Warning: {warning}"));
+        client.streams.warn(format!("Warning: {warning}"));
     }
 }
 
@@ -496,20 +493,20 @@ fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
 pub struct GetTable {
     watch: GetWatch,
     /// Objects still to be read.
-    objects: VecDeque<Listing>,
+    objects: VecDeque<ObjectList>,
     tables: Vec<(Kind, Widths, VecDeque<Vec<String>>)>,
     /// Index of the table being printed.
     at: usize,
     now: i64,
     /// True if missing objects have been reported, or need not be.
-    told: bool,
+    is_reported: bool,
 }
 
 impl GetTable {
     fn new(
         client: &Client<'_>,
         watch: GetWatch,
-        objects: VecDeque<Listing>,
+        objects: VecDeque<ObjectList>,
         args: &Args,
     ) -> GetTable {
         GetTable {
@@ -518,15 +515,11 @@ impl GetTable {
             tables: Vec::new(),
             at: 0,
             now: client.wall(),
-            told: client.failure.is_some() || args.on("ignore-not-found"),
+            is_reported: client.streams.failure.is_some() || args.on("ignore-not-found"),
         }
     }
 
     fn read(&mut self, object: &Object) {
-        let value = object.to_value();
-        if !self.watch.targets.selects(object.kind, &value) {
-            return;
-        }
         if self
             .tables
             .last()
@@ -538,7 +531,7 @@ impl GetTable {
                 self.add(self.watch.head(object.kind));
             }
         }
-        self.add(self.watch.row(object.kind, &value, self.now));
+        self.add(self.watch.row(object, self.now));
     }
 
     fn add(&mut self, row: Vec<String>) {
@@ -554,10 +547,10 @@ impl PendingCommand for GetTable {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut room = client.rows;
         while let Some(list) = self.objects.front_mut().filter(|_| room > 0) {
-            match list.next() {
+            match list.examine() {
                 Some(object) => {
                     room -= 1;
-                    self.read(&object);
+                    object.iter().for_each(|object| self.read(object));
                 }
                 None => drop(self.objects.pop_front()),
             }
@@ -565,10 +558,10 @@ impl PendingCommand for GetTable {
         while let Some((_, widths, rows)) = self.tables.get_mut(self.at).filter(|_| room > 0) {
             room -= 1;
             match rows.pop_front() {
-                Some(row) => widths.put(&row, &mut client.out),
+                Some(row) => widths.put(&row, &mut client.streams.out),
                 None => {
                     self.at += 1;
-                    client.out.push_str(if self.at < self.tables.len() {
+                    client.streams.out.push_str(if self.at < self.tables.len() {
                         "\n"
                     } else {
                         ""
@@ -581,7 +574,7 @@ impl PendingCommand for GetTable {
         }
         let targets = &self.watch.targets.list;
         if self.tables.is_empty() {
-            if !self.told {
+            if !self.is_reported {
                 let namespaced = targets.iter().any(|(kind, _)| kind.info().namespaced)
                     && !self.watch.everywhere;
                 let place = if namespaced {
@@ -589,7 +582,7 @@ impl PendingCommand for GetTable {
                 } else {
                     String::new()
                 };
-                client.warn(format!("No resources found{place}"));
+                client.streams.warn(format!("No resources found{place}"));
             }
         } else {
             warn(client, targets);
@@ -606,6 +599,25 @@ impl PendingCommand for GetTable {
     }
 }
 
+/// Compares two values of `--sort-by`: numbers and quantities by amount, texts in natural order.
+///
+/// Models `isLess` of `staging/src/k8s.io/kubectl/pkg/cmd/get/sorter.go`.
+fn compare(left: Option<&Value>, right: Option<&Value>) -> Ordering {
+    match (left, right) {
+        (Some(Value::Number(a)), Some(Value::Number(b))) => a
+            .as_f64()
+            .partial_cmp(&b.as_f64())
+            .unwrap_or(Ordering::Equal),
+        (Some(Value::String(a)), Some(Value::String(b))) => {
+            match (Quantity::parse(a), Quantity::parse(b)) {
+                (Ok(a), Ok(b)) => a.cmp(&b),
+                _ => natural_cmp(a, b),
+            }
+        }
+        _ => left.map(jsonpath::show).cmp(&right.map(jsonpath::show)),
+    }
+}
+
 fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
     let mut keyed: Vec<(Option<Value>, Rc<Object>)> = Vec::with_capacity(objects.len());
     for object in objects.drain(..) {
@@ -614,16 +626,7 @@ fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
             .map_err(|fault| Failure::error(fault.told(path, &value)))?;
         keyed.push((found.first().map(|value| (*value).clone()), object));
     }
-    k8s_model::sort::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {
-        (Some(Value::Number(a)), Some(Value::Number(b))) => a
-            .as_f64()
-            .partial_cmp(&b.as_f64())
-            .unwrap_or(std::cmp::Ordering::Equal),
-        _ => left
-            .as_ref()
-            .map(jsonpath::show)
-            .cmp(&right.as_ref().map(jsonpath::show)),
-    });
+    keyed.sort_by(|(left, _), (right, _)| compare(left.as_ref(), right.as_ref()));
     objects.extend(keyed.into_iter().map(|(_, object)| object));
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::parse::Args;
 use super::targets::{Targets, key_of};
 use super::unavailable::NONE_SPECIFIED;
 use super::{Failure, Outcome, Reads, Verb};
-use apiserver::{Patch, Subresource, validation};
+use apiserver::{PatchType, Subresource, validation};
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
@@ -97,7 +97,9 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
                 .into_iter()
                 .flatten()
             {
-                client.say(format!("{key}={}", value.as_str().unwrap_or("")));
+                client
+                    .streams
+                    .say(format!("{key}={}", value.as_str().unwrap_or("")));
             }
             continue;
         }
@@ -105,11 +107,11 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
             .as_object()
             .cloned()
             .unwrap_or_default();
-        if let Some(failure) = taken(&present, &change, &args, how) {
-            client.fail(&failure);
+        if let Some(failure) = overwrite_refusal(&present, &change, &args, how) {
+            client.streams.fail(&failure);
             continue;
         }
-        let said = said(client, &present, &change, how);
+        let operation = operation(client, &present, &change, how);
         let key = key_of(kind, &object);
         let mut patch = json!({"metadata": {how.field: change}});
         if let Some(version) = args
@@ -118,9 +120,9 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         {
             patch["metadata"]["resourceVersion"] = version.into();
         }
-        match client.patch(&key, Subresource::Main, Patch::Merge, &patch) {
-            Ok(changed) => client.report(kind, &changed, said)?,
-            Err(error) => client.fail(&server_error(&error)),
+        match client.patch(&key, Subresource::Main, PatchType::Merge, &patch) {
+            Ok(changed) => client.report(kind, &changed, operation)?,
+            Err(error) => client.streams.fail(&server_error(&error)),
         }
     }
     Ok(Outcome::Done)
@@ -150,7 +152,8 @@ fn changes_of(words: &[String], how: &MetadataVerb) -> Result<Map<String, Value>
     Ok(change)
 }
 
-fn taken(
+/// Returns the failure if a change overwrites a value without `--overwrite`.
+fn overwrite_refusal(
     present: &Map<String, Value>,
     change: &Map<String, Value>,
     args: &Args,
@@ -171,7 +174,8 @@ fn taken(
     }))
 }
 
-fn said(
+/// Returns the word for what was done, as the printer of names shows it; labels to remove that do not exist are reported.
+fn operation(
     client: &mut Client<'_>,
     present: &Map<String, Value>,
     change: &Map<String, Value>,
@@ -183,7 +187,7 @@ fn said(
     let (mut set, mut removed) = (false, false);
     for (key, value) in change {
         match (value, present.get(key)) {
-            (Value::Null, None) => client.say(format!("label \"{key}\" not found.")),
+            (Value::Null, None) => client.streams.say(format!("label \"{key}\" not found.")),
             (Value::Null, Some(_)) => removed = true,
             (value, old) => set |= old != Some(value),
         }

@@ -5,12 +5,13 @@
 //!
 //! # Adding a verb
 //!
-//! (its own file and two lines in `src/lib.rs`).
-//!
-//! 1. `src/<name>.rs` with a `pub const VERB: Verb`: name, aliases, flags (in the notation of `parse.rs`), whether it only reads, the function
-//!    that runs it, a line of help. A command that waits returns `Outcome::pending` with an implementation of `PendingCommand`.
+//! 1. `src/<name>.rs` with a `pub const VERB: Verb`: name, aliases, flags (in the notation of `parse.rs`), true if it only reads, the function
+//!    that runs it, a line of help. The function parses its arguments with `Args::parse` and calls `client.use_flags`. A command that waits
+//!    returns `Outcome::pending` with an implementation of `PendingCommand`.
 //! 2. In `src/lib.rs`: `mod <name>;` and a line in `VERBS`, in the order of kubectl's help. Dispatch, help, suggestions, completion in the
-//!    console and the set of read-only verbs derive from the list.
+//!    console, the bare word in the console (`line.rs`) and the set of read-only verbs derive from the list.
+//! 3. `UPDATE_DOCS=1 cargo test -p kubectl the_reference_of_verbs` and `UPDATE_DOCS=1 cargo test -p session simulated` write the two pages of
+//!    the documentation that list the verbs.
 
 mod applied;
 mod apply;
@@ -24,7 +25,6 @@ mod config;
 mod content_hash;
 mod cp;
 mod create;
-mod custom;
 mod debug;
 mod delete;
 mod describe;
@@ -38,6 +38,7 @@ mod expose;
 mod failure;
 mod filenames;
 mod get;
+mod io_streams;
 mod kustomize;
 mod label;
 mod line;
@@ -54,7 +55,6 @@ mod resources;
 mod rollout;
 mod run;
 mod scale;
-mod select;
 mod set;
 pub mod shell;
 mod targets;
@@ -65,23 +65,20 @@ mod unavailable;
 mod verb;
 mod wait;
 
-use apiserver::journal::Actor;
-use apiserver::{ApiError, Origin};
+use apiserver::{ApiError, CommandEffect, Origin};
 pub use applied::{Applied, ApplyResult};
 pub use beside::{Beside, BesideAct};
 use client::Client;
 use cluster::Sim;
-pub use custom::CustomColumns;
-pub use exec::{Stdin, is_shell, process, reached};
+pub use exec::{Stdin, is_shell, no_host, process, reached};
 pub use failure::Failure;
 pub use filenames::Filenames;
+pub use io_streams::ErrPiece;
 use k8s_model::{Object, Time};
 use line::{bare_verb, verb_position};
 pub use line::{only_reads, opens_editor, plain};
 pub use logs::PodLogOptions;
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
-pub use select::ObjectSelector;
-use std::ops::Range;
 use std::rc::Rc;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
@@ -103,8 +100,8 @@ pub struct Session {
     pub stdout: String,
     /// Printed errors.
     pub stderr: String,
-    /// Stderr pieces that precede other output: their range in `stderr`, and their position in `stdout`.
-    pub among: Vec<(Range<usize>, usize)>,
+    /// Pieces of stderr that precede other output.
+    pub err_pieces: Vec<ErrPiece>,
     /// Exit code, once the command has ended.
     pub exit: Option<i32>,
     /// First failure that was printed.
@@ -131,7 +128,7 @@ impl Session {
 
     /// Starts a read-only command, without an entry in the history.
     pub fn unnoted(sim: &mut Sim, args: &[String]) -> Session {
-        let mut session = Session::of(Session::reader(), usize::MAX);
+        let mut session = Session::of(Origin::user(), usize::MAX);
         let result = session.with_client(sim, |client| dispatch(client, args, ""));
         session.settle(result);
         if session.exit.is_none() {
@@ -143,7 +140,7 @@ impl Session {
     /// Opens the log of a container of a Pod, as the `log` subresource does: without an entry in the history.
     pub fn log(sim: &mut Sim, pod: &Object, options: &PodLogOptions) -> Result<Session, ApiError> {
         let logs = logs::open(pod, options)?;
-        let mut session = Session::of(Session::reader(), usize::MAX);
+        let mut session = Session::of(Origin::user(), usize::MAX);
         let mut refused = None;
         let result = session.with_client(sim, |client| {
             logs.begin(client).map_err(|error| {
@@ -156,29 +153,23 @@ impl Session {
         refused.map_or(Ok(session), Err)
     }
 
-    /// Origin of a session that only reads.
-    fn reader() -> Origin {
-        Origin {
-            actor: Actor::USER,
-            cause: None,
-            pass: 0,
-            manager: None,
-            user: None,
-        }
-    }
-
     /// Starts a command with a maximum number of table rows at a time: the next ones follow when it is polled.
     pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
         Session::run(
             sim,
-            (&format!("kubectl {}", args.join(" ")), args),
+            &format!("kubectl {}", args.join(" ")),
+            args,
             stdin,
             rows,
         )
     }
 
-    fn run(sim: &mut Sim, (text, args): (&str, &[String]), stdin: &str, rows: usize) -> Session {
-        let mut session = Session::noted(sim, text, rows);
+    fn run(sim: &mut Sim, text: &str, args: &[String], stdin: &str, rows: usize) -> Session {
+        let mut session = if args.first().is_some_and(|verb| verb == apply::VERB.name) {
+            Session::recorded(sim, text, CommandEffect::Applies, rows)
+        } else {
+            Session::noted(sim, text, rows)
+        };
         let result = session.with_client(sim, |client| dispatch(client, args, stdin));
         session.settle(result);
         if session.exit.is_none() {
@@ -197,7 +188,7 @@ impl Session {
                 .find_map(|word| line.strip_prefix(word))
                 .unwrap_or(line)
                 .trim_start();
-            return Session::run(sim, (&format!("kubectl {entered}"), &words), "", rows);
+            return Session::run(sim, &format!("kubectl {entered}"), &words, "", rows);
         }
         let first = line.split_whitespace().next().unwrap_or("");
         let is_verb = bare_verb(first);
@@ -272,7 +263,8 @@ impl Session {
     /// Runs `kubectl apply -f -` with an object parsed from a manifest.
     pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
         let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
-        let mut session = Session::new(sim, &args, usize::MAX);
+        let line = format!("kubectl {}", args.join(" "));
+        let mut session = Session::recorded(sim, &line, CommandEffect::Applies, usize::MAX);
         let result = session.with_client(sim, |client| apply::object(client, &args[1..], object));
         session.settle(result);
         session
@@ -281,7 +273,8 @@ impl Session {
     /// Starts a command in a running container, as the server does for `exec`: a failure shows only in the exit code.
     pub fn in_container(
         sim: &mut Sim,
-        (pod, container): (&Object, usize),
+        pod: &Object,
+        container: usize,
         command: &[String],
         stdin: Stdin,
     ) -> Session {
@@ -302,30 +295,36 @@ impl Session {
     /// Starts the process of a container, as the server does for `attach`: a shell or a command.
     pub fn attached(
         sim: &mut Sim,
-        at: (&Object, usize),
+        pod: &Object,
+        container: usize,
         command: &[String],
         stdin: Stdin,
     ) -> Session {
         let mut session = Session::noted(
             sim,
-            &format!("kubectl attach {}", at.0.meta.name),
+            &format!("kubectl attach {}", pod.meta.name),
             usize::MAX,
         );
-        let stays = exec::attached(at, sim.now(), command, stdin);
+        let stays = exec::attached(pod, container, sim.now(), command, stdin);
         session.settle(Ok(Outcome::pending(stays)));
         session.poll(sim);
         session
     }
 
-    fn new(sim: &mut Sim, args: &[String], rows: usize) -> Session {
-        Session::noted(sim, &format!("kubectl {}", args.join(" ")), rows)
-    }
-
     /// Creates a command recorded in the history under this text.
     fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
+        let effect = if only_reads(text) {
+            CommandEffect::Reads
+        } else {
+            CommandEffect::Writes
+        };
+        Session::recorded(sim, text, effect, rows)
+    }
+
+    fn recorded(sim: &mut Sim, text: &str, effect: CommandEffect, rows: usize) -> Session {
         Session {
             text: text.into(),
-            ..Session::of(sim.command(text), rows)
+            ..Session::of(sim.command(text, effect), rows)
         }
     }
 
@@ -334,7 +333,7 @@ impl Session {
             text: Rc::default(),
             stdout: String::new(),
             stderr: String::new(),
-            among: Vec::new(),
+            err_pieces: Vec::new(),
             failure: None,
             exit: None,
             applied: Vec::new(),
@@ -396,25 +395,22 @@ impl Session {
         let mut client = Client::new(
             sim,
             self.origin.clone(),
-            (
-                std::mem::take(&mut self.namespace),
-                std::mem::take(&mut self.mode),
-            ),
+            std::mem::take(&mut self.namespace),
+            std::mem::take(&mut self.mode),
             self.rows,
         );
         let result = run(&mut client);
-        client.tell_failures();
+        client.streams.print_failures();
         let (err, out) = (self.stderr.len(), self.stdout.len());
-        self.among.extend(
-            client
-                .among
-                .iter()
-                .map(|(range, at)| (err + range.start..err + range.end, out + at)),
-        );
-        self.stdout.push_str(&client.out);
-        self.stderr.push_str(&client.err);
+        let pieces = client.streams.err_pieces.drain(..);
+        self.err_pieces.extend(pieces.map(|piece| ErrPiece {
+            range: err + piece.range.start..err + piece.range.end,
+            out_len: out + piece.out_len,
+        }));
+        self.stdout.push_str(&client.streams.out);
+        self.stderr.push_str(&client.streams.err);
         self.applied.append(&mut client.applied);
-        self.failure = self.failure.take().or(client.failure.take());
+        self.failure = self.failure.take().or(client.streams.failure.take());
         (self.namespace, self.mode) = (
             std::mem::take(&mut client.namespace),
             std::mem::take(&mut client.mode),
@@ -495,7 +491,7 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
     // Global flags may precede the verb.
     let at = verb_position(args);
     let Some(word) = args.get(at) else {
-        client.out.push_str(&help());
+        client.streams.out.push_str(&help());
         return Ok(Outcome::Done);
     };
     // They are moved behind, so that a subcommand comes first.
@@ -509,11 +505,11 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         return Err(Failure::plain(message));
     }
     let Some(verb) = verb_named(word) else {
-        client.out.push_str(&help());
+        client.streams.out.push_str(&help());
         return Ok(Outcome::Done);
     };
     if rest.iter().any(|word| word == "--help" || word == "-h") {
-        client.say(format!(
+        client.streams.say(format!(
             "{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]",
             verb.help,
             options(verb),
@@ -551,7 +547,7 @@ fn unknown(verb: &str) -> String {
         text.push_str("\n\nDid you mean this?");
         let mut near = near;
         // kubectl lists them in the order of its command groups.
-        k8s_model::sort::sort_by_key(&mut near, |known| {
+        near.sort_by_key(|known| {
             ["create", "expose", "run", "set", "explain", "get"]
                 .iter()
                 .position(|k| k == known)
@@ -560,6 +556,19 @@ fn unknown(verb: &str) -> String {
             .for_each(|known| text.push_str(&format!("\n\t{known}")));
     }
     text
+}
+
+/// Returns the known word with the least edit distance to another one, if that is within a limit.
+pub fn nearest<'k>(
+    word: &str,
+    known: impl Iterator<Item = &'k str>,
+    limit: usize,
+) -> Option<&'k str> {
+    known
+        .map(|known| (distance(word, known), known))
+        .min()
+        .filter(|(edits, _)| *edits <= limit)
+        .map(|(_, known)| known)
 }
 
 /// Returns the edit distance (Levenshtein) of two words.

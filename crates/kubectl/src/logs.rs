@@ -6,13 +6,12 @@
 
 use super::client::Client;
 use super::exec;
-use super::failure::server_error;
+use super::failure::{list_error, server_error};
 use super::parse::Args;
-use super::select::ObjectSelector;
 use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use apiserver::ApiError;
+use apiserver::{ApiError, ListOptions, StatusReason, Subresource};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
@@ -109,15 +108,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     client.use_flags(&args)?;
     let mut pods: Vec<ObjectRef> = Vec::new();
     if let Some(labels) = args.get("selector") {
-        let selection = ObjectSelector::parse(Some(labels), None)
-            .map_err(|fault| targets::refused_selector(Kind::Pod, Some(labels), None, &fault))?;
+        let options = ListOptions {
+            label_selector: labels.to_owned(),
+            ..ListOptions::default()
+        };
         let namespace = client.namespace.clone();
         let found = client
-            .listing(Kind::Pod, &namespace)
-            .filter(|pod| selection.matches(&pod.to_value()));
+            .listing(Kind::Pod, &namespace, options.clone())
+            .map_err(|error| list_error(Kind::Pod, &options, &error))?;
         pods.extend(found.map(|pod| pod.key()));
         if pods.is_empty() {
-            client.warn(format!("No resources found in {namespace} namespace."));
+            client
+                .streams
+                .warn(format!("No resources found in {namespace} namespace."));
             return Ok(Outcome::Done);
         }
     } else {
@@ -180,18 +183,24 @@ fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
 fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Failure> {
     let (kind, name) = targets::kind_and_name(client, word)?;
     let key = client.key(kind, name);
-    if client.find(&key).is_none() {
-        let (missing, namespace) = (client.not_there(&key).message, &client.namespace);
+    if let Err(error) = client.get_info(&key)
+        && error.reason == StatusReason::NotFound
+    {
+        let (missing, namespace) = (error.message, &client.namespace);
         return Err(Failure::error(format!(
             "error from server (NotFound): {missing} in namespace {namespace:?}"
         )));
     }
     let pod = exec::find(client, word, "cannot get the logs from")?;
-    client.may_read("get", &pod.key(), "log")?;
+    client
+        .connect(&pod.key(), apiserver::Verb::Get, Subresource::Log)
+        .map_err(|error| server_error(&error))?;
     if kind != Kind::Pod {
         let count = exec::pods_of(client, kind, name).len();
         if count > 1 && !all {
-            client.warn(format!("Found {count} pods, using pod/{}", pod.meta.name));
+            client
+                .streams
+                .warn(format!("Found {count} pods, using pod/{}", pod.meta.name));
         }
     }
     Ok(pod.key())
@@ -204,9 +213,11 @@ fn choose(
     pod: ObjectRef,
     sources: &mut Vec<Source>,
 ) -> Result<(), Failure> {
-    client.may_read("get", &pod, "")?;
-    client.may_read("get", &pod, "log")?;
-    let object = client.get_at(&pod)?;
+    let object = client
+        .object(&pod)
+        .and_then(|_| client.connect(&pod, apiserver::Verb::Get, Subresource::Log))
+        .map_err(|error| server_error(&error))?
+        .to_value();
     let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
     let of = |field: &str| -> Vec<String> {
         object["spec"][field]
@@ -252,13 +263,13 @@ fn choose(
                 .any(|list| list.iter().any(|one| one == name))
         });
         if let Some(name) = annotated.filter(|_| known.is_none()) {
-            client.warn(format!(
+            client.streams.warn(format!(
                 "Default container name {name:?} not found in pod {}",
                 pod.name
             ));
         }
         if many && known.is_none() && args.get("selector").is_none() {
-            client.warn(format!(
+            client.streams.warn(format!(
                 "Defaulted container {:?} out of: {}",
                 main.first().map_or("", String::as_str),
                 all()
@@ -356,12 +367,13 @@ impl Logs {
                             .find(|at| line.is_char_boundary(*at))
                             .unwrap_or(0);
                         client
+                            .streams
                             .out
                             .push_str(&[source.prefix.as_str(), &line[..at]].concat());
                         source.room = Some(0);
                         break;
                     }
-                    None => client.say(format!("{}{line}", source.prefix)),
+                    None => client.streams.say(format!("{}{line}", source.prefix)),
                 }
                 source.room = source.room.map(|room| room - line.len() - 1);
             }
@@ -374,7 +386,7 @@ impl Logs {
 impl PendingCommand for Logs {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.sources
-            .retain(|source| client.find(&source.pod).is_some());
+            .retain(|source| client.sim().store().get(&source.pod).is_some());
         self.show(client).map_err(|error| server_error(&error))
     }
 
@@ -390,7 +402,7 @@ fn printed(
     source: &mut Source,
     before: i64,
 ) -> Result<Option<(String, bool)>, ApiError> {
-    let Some(pod) = client.sim().get(&source.pod).cloned() else {
+    let Some(pod) = client.sim().store().get(&source.pod).cloned() else {
         return Ok(None);
     };
     let object = pod.to_value();
@@ -425,7 +437,8 @@ fn printed(
             (true, ..) => refused(format!(
                 "previous terminated container {container:?} in pod {pod:?} not found"
             )),
-            (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
+            // No node has a log of it, and the server answers without content.
+            (_, None, _) => Ok(Some((String::new(), false))),
             // A container that waits to be restarted shows the output of its last run.
             (_, _, "CrashLoopBackOff") => {
                 let mut last = Source {
@@ -478,8 +491,8 @@ fn printed(
         });
     let (text, machine, kept) = match place.machine.or_else(|| command(&pod, index, &spec)) {
         Some(mut machine) => {
-            let kept = machine.is_rehearsed();
-            let text = machine.rehearse(client, began, until);
+            let kept = machine.is_replay();
+            let text = machine.replay(client, began, until);
             (
                 text,
                 Some(machine).filter(|machine| !machine.is_lost()),
@@ -489,7 +502,7 @@ fn printed(
         None => match known(spec["image"].as_str().unwrap_or(""), began) {
             Some(text) => (text, None, false),
             None => {
-                client.warn(format!(
+                client.streams.warn(format!(
                     "What the image {} prints is not known to this simulation.",
                     spec["image"].as_str().unwrap_or("")
                 ));

@@ -1,14 +1,13 @@
 //! `kubectl cordon`, `uncordon` and `taint`.
 
 use super::client::Client;
-use super::failure::server_error;
+use super::failure::{list_error, server_error};
 use super::output::resource;
 use super::parse::Args;
-use super::select::ObjectSelector;
-use super::targets::{name_of, refused_selector};
+use super::targets::name_of;
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, Reads, Verb};
-use apiserver::{Patch, Subresource, validation};
+use apiserver::{ListOptions, PatchType, Subresource, validation};
 use k8s_model::{Kind, ObjectRef};
 use serde_json::{Value, json};
 
@@ -82,13 +81,14 @@ pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
             .map(|word| word.trim_start_matches("node/").to_owned())
             .collect());
     };
-    let selection = ObjectSelector::parse(Some(labels), None)
-        .map_err(|fault| refused_selector(Kind::Node, Some(labels), None, &fault))?;
+    let options = ListOptions {
+        label_selector: labels.to_owned(),
+        ..ListOptions::default()
+    };
     let found = client
-        .list(Kind::Node, "")
-        .into_iter()
-        .filter(|node| selection.matches(node));
-    Ok(found.map(|node| name_of(&node).to_owned()).collect())
+        .listing(Kind::Node, "", options.clone())
+        .map_err(|error| list_error(Kind::Node, &options, &error))?;
+    Ok(found.map(|node| node.meta.name.to_string()).collect())
 }
 
 /// Cordons or uncordons a node, and prints whether that changed anything.
@@ -102,7 +102,7 @@ pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), F
     let key = ObjectRef::new(Kind::Node, "", name);
     let change = json!({"spec": {"unschedulable": value}});
     let node = client
-        .patch(&key, Subresource::Main, Patch::Strategic, &change)
+        .patch(&key, Subresource::Main, PatchType::Strategic, &change)
         .map_err(|error| server_error(&error))?;
     client.report(Kind::Node, &node, word)
 }
@@ -162,7 +162,7 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
         nodes = named(client, &args)?;
     } else if args.on("all") {
         nodes = client
-            .list(Kind::Node, "")
+            .list(Kind::Node, "")?
             .iter()
             .map(|node| name_of(node).to_owned())
             .collect();
@@ -177,7 +177,7 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     }
     for name in nodes {
         if let Err(failure) = taint_one(client, &name, &changes, args.on("overwrite")) {
-            client.fail(&failure);
+            client.streams.fail(&failure);
         }
     }
     Ok(Outcome::Done)
@@ -235,7 +235,7 @@ fn taint_one(
     changes: &[TaintChange],
     overwrite: bool,
 ) -> Result<(), Failure> {
-    let mut node = client.get(Kind::Node, name)?;
+    let node = client.get(Kind::Node, name)?;
     let mut taints = node["spec"]["taints"]
         .as_array()
         .cloned()
@@ -272,12 +272,16 @@ fn taint_one(
         taints.insert(0, taint);
         (added, replaced) = (added || !exists, replaced || exists);
     }
-    node["spec"]["taints"] = if taints.is_empty() {
-        Value::Null
-    } else {
-        Value::Array(taints)
-    };
-    let node = client.update(node).map_err(|error| server_error(&error))?;
+    let mut edited = node.clone();
+    if let Some(spec) = edited["spec"].as_object_mut() {
+        match taints.is_empty() {
+            true => drop(spec.remove("taints")),
+            false => drop(spec.insert("taints".to_owned(), Value::Array(taints))),
+        }
+    }
+    let node = client
+        .patch_difference(Kind::Node, &node, edited)
+        .map_err(|error| server_error(&error))?;
     let word = match (added || replaced, removed) {
         (true, true) => "modified",
         (true, false) if replaced => "modified",

@@ -7,6 +7,7 @@ use super::parse::Args;
 use super::printers::table::Widths;
 use super::printers::template::Template;
 use super::printers::{jsonpath, kyaml, yaml};
+use apiserver::Unknown;
 use k8s_model::Kind;
 use serde_json::{Value, json};
 
@@ -80,16 +81,49 @@ pub struct Mode {
     pub format: Option<OutputFormat>,
     /// True if the command names a namespace.
     pub namespaced: bool,
+    /// Field manager of writes.
+    pub field_manager: String,
+    /// Handling of unknown fields in writes.
+    pub field_validation: Unknown,
+    /// True if a server-side apply takes over the fields of client-side apply.
+    pub migrates: bool,
 }
 
 impl Mode {
-    /// Parses both flags.
+    /// Parses the flags of a verb.
     pub fn parse(args: &Args) -> Result<Mode, Failure> {
         Ok(Mode {
             dry: DryRun::parse(args)?,
             format: format(args)?,
             namespaced: args.get("namespace").is_some(),
+            field_manager: field_manager(args),
+            field_validation: field_validation(args),
+            migrates: args.verb == "apply" && args.on("server-side"),
         })
+    }
+}
+
+/// Returns the field manager: that of `--field-manager`, or the verb's default.
+fn field_manager(args: &Args) -> String {
+    let default = || match args.verb.as_str() {
+        "apply" if args.on("server-side") => "kubectl".to_owned(),
+        "apply" => "kubectl-client-side-apply".to_owned(),
+        "scale" => "kubectl".to_owned(),
+        verb => format!("kubectl-{verb}"),
+    };
+    args.get("field-manager")
+        .filter(|name| !name.is_empty())
+        .map_or_else(default, str::to_owned)
+}
+
+/// Returns the handling of unknown fields: that of `--validate`, or the verb's default.
+fn field_validation(args: &Args) -> Unknown {
+    match (args.verb.as_str(), args.get("validate")) {
+        (_, Some("warn")) => Unknown::Warn,
+        (_, Some("false" | "ignore")) => Unknown::Drop,
+        ("apply" | "create" | "replace", _) => Unknown::Refuse,
+        // Default of the server, without the flag.
+        _ => Unknown::Warn,
     }
 }
 

@@ -7,7 +7,7 @@ use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{Targets, key_of, name_of};
 use super::{Failure, Outcome, Reads, Verb};
-use apiserver::{ApiError, Patch, StatusReason, Subresource};
+use apiserver::{ApiError, PatchType, StatusReason, Subresource};
 use k8s_model::Kind;
 use serde_json::Value;
 
@@ -71,9 +71,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let key = key_of(kind, &object);
         let before = object["metadata"]["resourceVersion"].clone();
         match client.patch(&key, part, how, &change) {
-            Ok(_) if part == Subresource::Scale && client.mode.format.is_none() => {
-                client.say(format!("scale.autoscaling/{name} patched"))
-            }
+            Ok(_) if part == Subresource::Scale && client.mode.format.is_none() => client
+                .streams
+                .say(format!("scale.autoscaling/{name} patched")),
             Ok(after) => {
                 let same = if client.mode.dry == DryRun::No {
                     after["metadata"]["resourceVersion"] == before
@@ -90,7 +90,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                     },
                 )?;
             }
-            Err(error) => client.fail(&refused(kind, &error)),
+            Err(error) => client.streams.fail(&refused(kind, &error)),
         }
     }
     Ok(Outcome::Done)
@@ -108,11 +108,11 @@ fn refused(kind: Kind, error: &ApiError) -> Failure {
 }
 
 /// Returns the type of patch for a flag's value.
-fn named(word: &str) -> Option<Patch> {
+fn named(word: &str) -> Option<PatchType> {
     match word {
-        "strategic" => Some(Patch::Strategic),
-        "merge" => Some(Patch::Merge),
-        "json" => Some(Patch::Json),
+        "strategic" => Some(PatchType::Strategic),
+        "merge" => Some(PatchType::Merge),
+        "json" => Some(PatchType::Json),
         _ => None,
     }
 }

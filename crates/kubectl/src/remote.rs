@@ -63,6 +63,7 @@ impl Remotes {
         let before = sim.journal().len();
         if let RemoteAct::Start(start) = act {
             let Some(pod) = sim
+                .store()
                 .get(&ObjectRef::new(Kind::Pod, &start.namespace, &start.pod))
                 .cloned()
             else {
@@ -71,13 +72,13 @@ impl Remotes {
             let containers = pod
                 .pod()
                 .map_or(0, |pod| pod.spec.every_container().count());
-            let container = (&*pod, start.container.min(containers.saturating_sub(1)));
+            let container = start.container.min(containers.saturating_sub(1));
             let open = if start.attached {
                 Session::attached
             } else {
                 Session::in_container
             };
-            let session = open(sim, container, &start.command, start.stdin.clone());
+            let session = open(sim, &pod, container, &start.command, start.stdin.clone());
             self.0.insert(id, session);
         }
         let Some(session) = self.0.get_mut(&id) else {

@@ -1,17 +1,17 @@
 //! `kubectl replace`: replaces whole objects; with `--force` it deletes them first.
 
 use super::client::Client;
-use super::delete::{Deletion, delete_one};
+use super::delete::{Deletion, DeletionManner, DeletionTarget, delete_one};
 use super::documents::{ManifestObject, prepare};
 use super::failure::file_error;
 use super::filenames::Filenames;
 use super::output::DryRun;
 use super::parse::Args;
-use super::targets::{key_of, name_of};
+use super::targets::key_of;
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::documents;
-use apiserver::{ApiError, Delete};
+use apiserver::{ApiError, DeleteOptions};
 use k8s_model::Time;
 
 const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= force save-config wait \
@@ -55,19 +55,19 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
                     value,
                 });
             }
-            Err(failure) => client.fail(&failure),
+            Err(failure) => client.streams.fail(&failure),
         }
     }
     if args.on("force") {
-        client.fail_all(contents.faults);
+        client.streams.fail_all(contents.faults);
         return Ok(Outcome::pending(forced(client, &args, prepared)?));
     }
     for document in prepared {
         if let Err(failure) = replace(client, document) {
-            client.fail(&failure);
+            client.streams.fail(&failure);
         }
     }
-    client.fail_all(contents.faults);
+    client.streams.fail_all(contents.faults);
     Ok(Outcome::Done)
 }
 
@@ -80,9 +80,10 @@ fn replace(
     }: ManifestObject,
 ) -> Result<(), Failure> {
     let refused = |error: &ApiError| file_error(error, "replacing", &source);
-    let Some(current) = client.find(&key_of(kind, &value)) else {
-        return Err(refused(&ApiError::not_found(kind, name_of(&value))));
-    };
+    let current = client
+        .object(&key_of(kind, &value))
+        .map_err(|error| refused(&error))?
+        .to_value();
     if value["metadata"]["resourceVersion"]
         .as_str()
         .is_none_or(str::is_empty)
@@ -107,19 +108,21 @@ fn forced(
 ) -> Result<ForcedReplacement, Failure> {
     let mut old = Deletion::default();
     let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
+    let manner = DeletionManner {
+        options: DeleteOptions {
+            grace_period_seconds: grace_seconds,
+            ..DeleteOptions::background()
+        },
+        adverb: "",
+        ignores_missing: true,
+    };
     for document in &new {
-        if let Some(object) = client.find(&key_of(document.kind, &document.value)) {
-            delete_one(
-                client,
-                (document.kind, &object),
-                "",
-                Delete {
-                    grace_seconds,
-                    ..Delete::default()
-                },
-                &mut old,
-            );
-        }
+        let target = DeletionTarget {
+            kind: document.kind,
+            key: key_of(document.kind, &document.value),
+            source: document.source.clone(),
+        };
+        delete_one(client, &target, &manner, &mut old);
     }
     Ok(ForcedReplacement { old, new })
 }
@@ -137,7 +140,9 @@ impl PendingCommand for ForcedReplacement {
         {
             match client.create(value) {
                 Ok(created) => client.report(kind, &created, "replaced")?,
-                Err(error) => client.fail(&file_error(&error, "replacing", &source)),
+                Err(error) => client
+                    .streams
+                    .fail(&file_error(&error, "replacing", &source)),
             }
         }
         Ok(true)

@@ -3,7 +3,6 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::targets;
 use super::{Failure, Outcome, Reads, Verb};
 use k8s_model::kind::ALL;
 use serde_json::json;
@@ -127,7 +126,7 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     });
     let definitions: Vec<_> = client
         .sim()
-        .server()
+        .server
         .definitions()
         .served()
         .cloned()
@@ -151,11 +150,11 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
         .chain(TRANSIENT.iter().copied())
         .chain(custom)
         .collect();
-    k8s_model::sort::sort(&mut all);
+    all.sort();
     match args.get("sort-by").unwrap_or("") {
         "" => {}
-        "name" => k8s_model::sort::sort_by_key(&mut all, |kind| kind.1),
-        "kind" => k8s_model::sort::sort_by_key(&mut all, |kind| kind.5),
+        "name" => all.sort_by_key(|kind| kind.1),
+        "kind" => all.sort_by_key(|kind| kind.5),
         _ => return Err(Failure::error("--sort-by accepts only name or kind")),
     }
     for (group, plural, short, version, namespaced, name) in all {
@@ -184,11 +183,13 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
                 .is_none_or(|only| (only == "true") == namespaced)
             && args.get("api-group").is_none_or(|wanted| wanted == group)
             && args.all("categories").all(|category| {
-                category == "all" && targets::ALL.iter().any(|kind| kind.name() == name)
+                k8s_model::kind::in_category(category)
+                    .iter()
+                    .any(|kind| (kind.info().group, kind.name()) == (group, name))
             });
         let dot = if group.is_empty() { "" } else { "." };
         if wanted && args.get("output") == Some("name") {
-            client.say(format!("{plural}{dot}{group}"));
+            client.streams.say(format!("{plural}{dot}{group}"));
         } else if wanted {
             let version = if group.is_empty() {
                 version.to_owned()
@@ -205,7 +206,7 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
         }
     }
     if args.get("output") != Some("name") {
-        client.out.push_str(&Widths::default().print(&rows));
+        client.streams.out.push_str(&Widths::default().print(&rows));
     }
     Ok(Outcome::Done)
 }
@@ -213,7 +214,7 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
 fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
     served_versions(client)
         .into_iter()
-        .for_each(|version| client.say(version));
+        .for_each(|version| client.streams.say(version));
     Ok(Outcome::Done)
 }
 
@@ -223,7 +224,7 @@ pub fn served_versions(client: &Client<'_>) -> Vec<String> {
         .iter()
         .filter(|kind| !kind.0.is_empty())
         .map(|kind| format!("{}/{}", kind.0, kind.3));
-    let definitions = client.sim().server().definitions();
+    let definitions = client.sim().server.definitions();
     let custom = definitions.served().flat_map(|definition| {
         definition
             .versions
@@ -235,7 +236,7 @@ pub fn served_versions(client: &Client<'_>) -> Vec<String> {
         .collect();
     // The older version of the autoscaler is served too.
     all.push("autoscaling/v1".to_owned());
-    k8s_model::sort::sort(&mut all);
+    all.sort();
     all.dedup();
     all
 }
@@ -249,13 +250,19 @@ fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome
         all["serverVersion"] = parts;
     }
     match args.get("output") {
-        Some("yaml") => client.out.push_str(&super::printers::yaml::print(&all)),
-        Some("json") => client.out.push_str(&format!("{all:#}\n")),
+        Some("yaml") => client
+            .streams
+            .out
+            .push_str(&super::printers::yaml::print(&all)),
+        Some("json") => client.streams.out.push_str(&format!("{all:#}\n")),
         Some(other) if !other.is_empty() => {
             return Err(Failure::error("--output must be 'yaml' or 'json'"));
         }
-        _ if args.on("client") => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1"),
+        _ if args.on("client") => client
+            .streams
+            .say("Client Version: v1.36.2\nKustomize Version: v5.8.1"),
         _ => client
+            .streams
             .say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2"),
     }
     Ok(Outcome::Done)
@@ -263,6 +270,6 @@ fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome
 
 fn cluster_info(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     Args::parse("cluster-info", "", words)?;
-    client.say("Kubernetes control plane is running at https://192.168.49.2:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
+    client.streams.say("Kubernetes control plane is running at https://192.168.49.2:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
     Ok(Outcome::Done)
 }

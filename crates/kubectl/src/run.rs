@@ -64,7 +64,9 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let labels = match args.get("labels") {
         Some(text) => super::create::pairs(text),
-        None => k8s_model::sort::map([("run".to_owned(), Value::from(name.as_str()))].into_iter()),
+        None => [("run".to_owned(), Value::from(name.as_str()))]
+            .into_iter()
+            .collect::<serde_json::Map<_, _>>(),
     };
     let mut container = json!({"name": name, "image": image});
     let port = args.number("port")?;
@@ -102,25 +104,25 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},
         "spec": {"containers": [container], "restartPolicy": policy, "dnsPolicy": "ClusterFirst"}});
-    let annotations = k8s_model::sort::map(
-        args.all("annotations")
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(k, v)| (k.to_owned(), v.into())),
-    );
+    let annotations = args
+        .all("annotations")
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(k, v)| (k.to_owned(), v.into()))
+        .collect::<serde_json::Map<_, _>>();
     if !annotations.is_empty() {
         pod["metadata"]["annotations"] = annotations.into();
     }
-    let printed = client.out.len();
+    let printed = client.streams.out.len();
     finish(client, &args, overridden(&args, Kind::Pod, pod)?, "")?;
     // With attachment, kubectl prints the result after the Pod's output; otherwise after that of its Service.
-    let said = client.out.split_off(printed);
+    let output = client.streams.out.split_off(printed);
     if let Some(port) = port.filter(|_| args.on("expose")) {
         let spec = json!({"selector": labels, "ports": [{"port": port, "protocol": "TCP", "targetPort": port}]});
         let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec});
         finish(client, &args, service, "")?;
     }
     if !attach {
-        client.out.push_str(&said);
+        client.streams.out.push_str(&output);
     } else {
         let waits = policy != "Always" && !args.on("leave-stdin-open");
         let (tty, quiet) = (args.on("tty"), args.on("quiet"));
@@ -132,7 +134,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
             quiet,
             ..Staying::default()
         };
-        return super::exec::stay(client, (name, ""), stdin, how);
+        return super::exec::stay(client, name, "", stdin, how);
     }
     Ok(Outcome::Done)
 }

@@ -94,30 +94,30 @@ fn change(
     if changes.is_empty() && done.starts_with("image") {
         return Err(Failure::error("at least one image update is required"));
     }
-    let taken = if env {
-        taken(client, args)?
+    let variables = if env {
+        variables_from(client, args)?
     } else {
         Vec::new()
     };
     for (kind, object) in targets.fetch(client) {
         let mut edited = object.clone();
         let Some(spec) = pod_spec(kind, &mut edited) else {
-            client.fail(&no_template(kind, name_of(&object)));
+            client.streams.fail(&no_template(kind, name_of(&object)));
             continue;
         };
         if env && args.on("list") {
-            list(client, (kind, name_of(&object)), spec);
+            list(client, kind, name_of(&object), spec);
             continue;
         }
         let edit = edit(args, &changes, spec).and_then(|()| {
-            if taken.is_empty() {
+            if variables.is_empty() {
                 Ok(())
             } else {
-                put(args, &taken, spec)
+                set_variables(args, &variables, spec)
             }
         });
         if let Err(failure) = edit {
-            client.fail(&failure);
+            client.streams.fail(&failure);
             continue;
         }
         write(client, kind, &object, edited, done)?;
@@ -135,15 +135,17 @@ fn write(
     if *before == after {
         return Ok(());
     }
-    match client.update(after) {
+    match client.patch_difference(kind, before, after) {
         Ok(written) if client.mode.dry == DryRun::Local => {
             client.report_typed(kind, &written, done)?
         }
         Ok(written) => client.report(kind, &written, done)?,
         // The commands for templates print their own prefix, without the causes.
         Err(error) => match FAILED.iter().find(|(what, _)| done.starts_with(what)) {
-            Some((_, text)) => client.fail(&Failure::error(format!("{text} {}", error.message))),
-            None => client.fail(&server_error(&error)),
+            Some((_, text)) => client
+                .streams
+                .fail(&Failure::error(format!("{text} {}", error.message))),
+            None => client.streams.fail(&server_error(&error)),
         },
     }
     Ok(())
@@ -162,12 +164,8 @@ const FAILED: &[(&str, &str)] = &[
 
 /// Returns the Pod spec inside an object.
 fn pod_spec(kind: Kind, object: &mut Value) -> Option<&mut Map<String, Value>> {
-    let path = match kind {
-        Kind::Pod => "/spec",
-        Kind::CronJob => "/spec/jobTemplate/spec/template/spec",
-        _ => "/spec/template/spec",
-    };
-    object.pointer_mut(path).and_then(Value::as_object_mut)
+    let template = object.pointer_mut(kind.info().pod_template?)?;
+    template.get_mut("spec").and_then(Value::as_object_mut)
 }
 
 fn containers<'a>(
@@ -250,7 +248,7 @@ fn env(args: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result
 }
 
 /// Returns variables for the keys of the ConfigMap or Secret of `--from`.
-fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
+fn variables_from(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
     let Some(from) = args.get("from") else {
         return Ok(Vec::new());
     };
@@ -280,7 +278,9 @@ fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
             })
             .collect();
         if upper != *key {
-            client.warn(format!("Warning: key {key} transferred to {upper}"));
+            client
+                .streams
+                .warn(format!("Warning: key {key} transferred to {upper}"));
         }
         let variable = format!("{}{upper}", args.get("prefix").unwrap_or(""));
         variables.push(json!({"name": variable, "valueFrom": {field: {"key": key, "name": name}}}));
@@ -289,7 +289,11 @@ fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
 }
 
 /// Sets variables in the chosen containers.
-fn put(args: &Args, variables: &[Value], spec: &mut Map<String, Value>) -> Result<(), Failure> {
+fn set_variables(
+    args: &Args,
+    variables: &[Value],
+    spec: &mut Map<String, Value>,
+) -> Result<(), Failure> {
     for container in chosen(args, spec)? {
         let list = container.entry("env").or_insert_with(|| json!([]));
         for variable in variables {
@@ -310,14 +314,14 @@ fn put(args: &Args, variables: &[Value], spec: &mut Map<String, Value>) -> Resul
 }
 
 /// Prints the variables of each container, for `--list`.
-fn list(client: &mut Client<'_>, (kind, name): (Kind, &str), spec: &mut Map<String, Value>) {
+fn list(client: &mut Client<'_>, kind: Kind, name: &str, spec: &mut Map<String, Value>) {
     for container in ["containers", "initContainers"]
         .iter()
         .flat_map(|field| spec.get(*field).and_then(Value::as_array))
         .flatten()
     {
         let plural = kind.info().name;
-        client.say(format!(
+        client.streams.say(format!(
             "# {plural} {name}, container {}",
             container["name"].as_str().unwrap_or("")
         ));
@@ -328,7 +332,7 @@ fn list(client: &mut Client<'_>, (kind, name): (Kind, &str), spec: &mut Map<Stri
                 &variable["valueFrom"]["secretKeyRef"],
             );
             let text = |value: &Value, field: &str| value[field].as_str().unwrap_or("").to_owned();
-            client.say(if config.is_object() {
+            client.streams.say(if config.is_object() {
                 format!(
                     "# {name} from configmap {}, key {}",
                     text(config, "name"),
@@ -392,7 +396,7 @@ fn account(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
         let mut edited = object.clone();
         let Some(spec) = pod_spec(kind, &mut edited) else {
-            client.fail(&no_template(kind, name_of(&object)));
+            client.streams.fail(&no_template(kind, name_of(&object)));
             continue;
         };
         spec.insert(
@@ -435,7 +439,7 @@ fn subject(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     }
     for (kind, object) in Targets::parse(client, args, &args.words)?.fetch(client) {
         if !matches!(kind, Kind::RoleBinding | Kind::ClusterRoleBinding) {
-            client.fail(&Failure::error(format!(
+            client.streams.fail(&Failure::error(format!(
                 "{} is not a RoleBinding or ClusterRoleBinding",
                 label(kind, name_of(&object))
             )));
@@ -465,7 +469,7 @@ fn selector(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     let pairs = super::create::pairs(selector);
     for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
         if kind != Kind::Service {
-            client.fail(&Failure::error(
+            client.streams.fail(&Failure::error(
                 "setting a selector is only supported for Services",
             ));
             continue;

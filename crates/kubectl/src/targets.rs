@@ -2,10 +2,10 @@
 
 use super::Failure;
 use super::client::Client;
-use super::failure::not_found;
+use super::failure::{list_error, server_error};
 use super::output::DryRun;
 use super::parse::Args;
-use super::select::ObjectSelector;
+use apiserver::{ListOptions, ObjectList};
 use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use sim_core::Listing;
@@ -17,27 +17,11 @@ use std::rc::Rc;
 pub struct Targets {
     /// Kinds with a name, or `None` for all.
     pub list: Vec<(Kind, Option<String>)>,
-    /// Label and field selectors by kind; empty if everything is selected.
-    selections: Vec<(Kind, ObjectSelector)>,
+    /// Label and field selectors.
+    pub options: ListOptions,
     /// Namespace; empty for all namespaces.
     pub namespace: String,
-    /// Verb for authorization of a named object.
-    pub verb: &'static str,
 }
-
-/// Kinds of the category `all`.
-pub const ALL: [Kind; 10] = [
-    Kind::Pod,
-    Kind::ReplicationController,
-    Kind::Service,
-    Kind::DaemonSet,
-    Kind::Deployment,
-    Kind::ReplicaSet,
-    Kind::StatefulSet,
-    Kind::HorizontalPodAutoscaler,
-    Kind::CronJob,
-    Kind::Job,
-];
 
 /// Checks that the objects of a command with `--local` come only from files.
 fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failure> {
@@ -78,13 +62,9 @@ pub fn kind_and_name<'w>(client: &Client<'_>, word: &'w str) -> Result<(Kind, &'
 /// Returns the object for such a word.
 pub fn object(client: &Client<'_>, word: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = kind_and_name(client, word)?;
-    let key = client.key(kind, name);
-    client.may_read("get", &key, "")?;
     client
-        .sim()
-        .get(&key)
-        .cloned()
-        .ok_or_else(|| client.missing(&key))
+        .get_info(&client.key(kind, name))
+        .map_err(|error| server_error(&error))
 }
 
 impl Targets {
@@ -122,23 +102,15 @@ impl Targets {
         } else {
             client.namespace.clone()
         };
-        let (labels, fields) = (args.get("selector"), args.get("field-selector"));
-        let refused = |kind: Kind, fault: String| refused_selector(kind, labels, fields, &fault);
-        let mut selections = Vec::new();
-        let first = list.first().map_or(Kind::Pod, |(kind, _)| *kind);
-        let parsed =
-            ObjectSelector::parse(labels, fields).map_err(|fault| refused(first, fault))?;
-        if !parsed.is_empty() {
-            let definitions = client.sim().server().definitions();
-            for (kind, _) in &list {
-                let selection = parsed
-                    .clone()
-                    .for_kind(definitions, *kind, &kind.api_version());
-                selections.push((*kind, selection.map_err(|fault| refused(*kind, fault))?));
-            }
-        }
+        let option = |flag: &str| args.get(flag).unwrap_or("").to_owned();
+        let options = ListOptions {
+            label_selector: option("selector"),
+            field_selector: option("field-selector"),
+            ..ListOptions::default()
+        };
+        let is_selective = !options.label_selector.is_empty() || !options.field_selector.is_empty();
         let named = list.iter().any(|(_, name)| name.is_some());
-        if named && (!parsed.is_empty() || args.on("all")) {
+        if named && (is_selective || args.on("all")) {
             return Err(Failure::error(
                 "name cannot be provided when a selector is specified",
             ));
@@ -150,9 +122,8 @@ impl Targets {
         }
         Ok(Targets {
             list,
-            selections,
+            options,
             namespace,
-            verb: "get",
         })
     }
 
@@ -169,87 +140,54 @@ impl Targets {
 
     /// Returns the objects themselves, since thousands of them need less memory than their JSON.
     pub fn find(&self, client: &mut Client<'_>) -> Vec<Rc<Object>> {
-        let asked = |object: &Rc<Object>| {
-            !self.has_selector() || self.selects(object.kind, &object.to_value())
-        };
-        self.listings(client)
-            .into_iter()
-            .flatten()
-            .filter(asked)
-            .collect()
+        self.listings(client).into_iter().flatten().collect()
     }
 
     /// Returns true if there is a label or a field selector.
     pub fn has_selector(&self) -> bool {
-        !self.selections.is_empty()
+        !self.options.label_selector.is_empty() || !self.options.field_selector.is_empty()
     }
 
-    /// Returns true if the selectors select an object.
-    pub fn selects(&self, kind: Kind, object: &Value) -> bool {
-        let own = self.selections.iter().find(|(own, _)| *own == kind);
-        own.is_none_or(|(_, selection)| selection.matches(object))
-    }
-
-    /// Returns snapshots of the objects for later iteration, ignoring the selectors.
-    pub fn listings(&self, client: &mut Client<'_>) -> VecDeque<Listing> {
+    /// Returns snapshots of the objects for later iteration; refusals are reported.
+    pub fn listings(&self, client: &mut Client<'_>) -> VecDeque<ObjectList> {
         let mut found = VecDeque::new();
         for (kind, name) in &self.list {
-            let key = client.key(*kind, name.as_deref().unwrap_or(""));
-            let all = ObjectRef::new(*kind, &self.namespace, "");
-            let (verb, asked) = if name.is_some() {
-                (self.verb, &key)
-            } else {
-                ("list", &all)
-            };
-            if let Err(failure) = client.may_read(verb, asked, "") {
-                client.fail(&failure);
-                continue;
-            }
-            if !client.sim().server().serves(*kind) {
-                client.fail(&unserved(*kind, name.as_deref()));
-                continue;
-            }
-            let Some(name) = name else {
-                found.push_back(client.listing(*kind, &self.namespace));
-                continue;
-            };
-            match client.sim().seen(&client.key(*kind, name)) {
-                Some(object) => found.push_back(Listing::of([object])),
-                None if self.verb == "delete" => client.fail(&not_found(*kind, name)),
-                None => client.fail(&client.missing(&key)),
+            match self.listing(client, *kind, name.as_deref()) {
+                Ok(objects) => found.push_back(objects),
+                Err(failure) => client.streams.fail(&failure),
             }
         }
         found
     }
-}
 
-/// Returns the API server's refusal of a selector.
-pub fn refused_selector(
-    kind: Kind,
-    labels: Option<&str>,
-    fields: Option<&str>,
-    fault: &str,
-) -> Failure {
-    let info = kind.info();
-    Failure::plain(format!(
-        "Error from server (BadRequest): Unable to find \"{}/{}, Resource={}\" that match label selector {:?}, field selector {:?}: {fault}",
-        info.group,
-        info.version,
-        info.plural,
-        labels.unwrap_or(""),
-        fields.unwrap_or("")
-    ))
+    fn listing(
+        &self,
+        client: &Client<'_>,
+        kind: Kind,
+        name: Option<&str>,
+    ) -> Result<ObjectList, Failure> {
+        check_served(client, "get", kind, name)?;
+        match name {
+            None => client
+                .listing(kind, &self.namespace, self.options.clone())
+                .map_err(|error| list_error(kind, &self.options, &error)),
+            Some(name) => {
+                let object = client
+                    .get_info(&client.key(kind, name))
+                    .map_err(|error| server_error(&error))?;
+                Ok(ObjectList::new(0, Listing::of([object])))
+            }
+        }
+    }
 }
 
 /// Returns the kinds of `deploy,rs`, or of `all` and other categories.
 fn kinds(client: &Client<'_>, words: &str) -> Result<Vec<Kind>, Failure> {
     let mut list = Vec::new();
     for word in words.split(',').filter(|word| !word.is_empty()) {
-        if word == "all" {
-            list.extend(ALL);
-        }
-        let category = client.sim().server().definitions().category(word);
-        if category.is_empty() && word != "all" {
+        let mut category = k8s_model::kind::in_category(word);
+        category.extend(client.sim().server.definitions().category(word));
+        if category.is_empty() {
             list.push(kind(client, word)?);
         } else {
             list.extend(category);
@@ -258,17 +196,27 @@ fn kinds(client: &Client<'_>, words: &str) -> Result<Vec<Kind>, Failure> {
     Ok(list)
 }
 
-/// Returns the error for a kind whose definition is gone; kubectl still has its name cached.
-fn unserved(kind: Kind, name: Option<&str>) -> Failure {
+/// Refuses a kind whose definition is gone; kubectl still has its name cached.
+pub fn check_served(
+    client: &Client<'_>,
+    verb: &str,
+    kind: Kind,
+    name: Option<&str>,
+) -> Result<(), Failure> {
+    if client.sim().server.definitions().serves(kind) {
+        return Ok(());
+    }
     let (info, resource) = (kind.info(), kind.group_resource());
     let missing = "the server could not find the requested resource";
-    Failure::plain(match name {
+    Err(Failure::plain(match name {
         None => format!(
             "Error from server (NotFound): Unable to list \"{}/{}, Resource={}\": {missing} (get {resource})",
             info.group, info.version, info.plural
         ),
-        Some(name) => format!("Error from server (NotFound): {missing} (get {resource} {name})"),
-    })
+        Some(name) => {
+            format!("Error from server (NotFound): {missing} ({verb} {resource} {name})")
+        }
+    }))
 }
 
 /// Returns the name of an object.

@@ -38,7 +38,7 @@ impl Client<'_> {
             .list(CONSOLE)
             .filter_map(|(file, _)| within(file))
             .collect();
-        k8s_model::sort::sort_by(&mut own, |a, b| a.split('/').cmp(b.split('/')));
+        own.sort_by(|a, b| a.split('/').cmp(b.split('/')));
         if own.is_empty() {
             (disks.machine?.list)(path)
         } else {

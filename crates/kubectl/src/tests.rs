@@ -88,7 +88,7 @@ fn exec_finds_a_pod_behind_plain_labels_and_behind_expressions() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn get_of_a_missing_object_is_not_found() {
     let mut sim = sim();
     for (line, text) in [
         (
@@ -138,7 +138,7 @@ fn settle(sim: &mut Sim, seconds: u64) {
 }
 
 #[test]
-fn what_a_pod_writes_to_its_claim_is_there_for_the_next_one() {
+fn files_of_a_claim_outlive_their_pod() {
     let mut sim = sim();
     out(&mut sim, "apply -f -");
     assert_eq!(kubectl(&mut sim, "apply -f -", WEB).0, 0);
@@ -213,7 +213,7 @@ fn a_shell_in_a_container_answers() {
 }
 
 #[test]
-fn the_server_merges_what_is_applied_and_tells_whose_a_field_is() {
+fn server_side_apply_merges_and_reports_managers() {
     let mut sim = sim();
     assert_eq!(
         kubectl(&mut sim, "apply --server-side -f -", DEPLOYMENT).1,
@@ -458,15 +458,15 @@ fn a_dry_run_writes_nothing() {
         } else {
             text.clone()
         };
-        let version = sim.server().version();
+        let version = sim.store().version();
         let (code, stdout, stderr) = kubectl(&mut sim, line, &stdin);
         assert!(
-            code == 0 && sim.server().version() > version,
+            code == 0 && sim.store().version() > version,
             "{line}: {stdout}{stderr}"
         );
         for how in ["client", "server"] {
             let mut sim = start.clone();
-            let (before, lines) = (sim.server().version(), sim.journal().len());
+            let (before, lines) = (sim.store().version(), sim.journal().len());
             let dry = format!("{line} --dry-run={how}");
             let mut session = Session::start(&mut sim, &parse::split(&dry), &stdin);
             session.poll(&mut sim);
@@ -478,7 +478,7 @@ fn a_dry_run_writes_nothing() {
             );
             // The command itself is recorded, but no writes.
             assert_eq!(
-                (sim.server().version(), sim.journal().len()),
+                (sim.store().version(), sim.journal().len()),
                 (before, lines + 1),
                 "{dry}"
             );
@@ -761,13 +761,13 @@ fn diff_shows_what_applying_would_change() {
         kubectl(&mut sim, "diff -f -", DEPLOYMENT),
         (0, String::new(), String::new())
     );
-    let version = sim.server().version();
+    let version = sim.store().version();
     let (code, shown, _) = kubectl(
         &mut sim,
         "diff -f -",
         &DEPLOYMENT.replace("1.14.2", "1.16.1"),
     );
-    assert_eq!((code, sim.server().version()), (1, version));
+    assert_eq!((code, sim.store().version()), (1, version));
     assert!(
         shown.starts_with("diff -u -N /tmp/LIVE/apps.v1.Deployment.default.nginx "),
         "{shown}"
@@ -875,7 +875,7 @@ fn generators_print_the_bytes_that_kubectl_prints() {
 }
 
 #[test]
-fn what_a_watch_begins_with_is_one_table() {
+fn initial_objects_of_a_watch_are_one_table() {
     let mut sim = sim();
     out(&mut sim, "run a --image=nginx");
     out(&mut sim, "run a-pod-with-a-much-longer-name --image=nginx");
@@ -896,7 +896,7 @@ fn what_a_watch_begins_with_is_one_table() {
 }
 
 #[test]
-fn a_watch_says_what_happened_if_asked() {
+fn output_watch_events_prints_event_types() {
     let mut sim = sim();
     out(&mut sim, "run a --image=nginx");
     let line = "kubectl get pods -w --output-watch-events -l run=a";
@@ -1207,7 +1207,7 @@ fn usage_is_sorted_and_shown_of_all_namespaces() {
 }
 
 #[test]
-fn what_a_command_prints_last_is_in_its_log() {
+fn last_output_of_a_command_is_in_its_log() {
     let mut sim = sim();
     for (name, code) in [("good", 0), ("bad", 3)] {
         let script = format!("echo one; sleep 5; echo two; sleep 5; echo three; exit {code}");
@@ -1373,7 +1373,7 @@ fn a_recorded_command_is_the_change_cause_of_its_revision() {
 #[test]
 fn local_objects_change_without_the_server() {
     let mut sim = sim();
-    let before = sim.server().version();
+    let before = sim.store().version();
     let (exit, stdout, _) = kubectl(
         &mut sim,
         "set image -f - nginx=nginx:2 --local -o jsonpath={..image}",
@@ -1397,7 +1397,7 @@ fn local_objects_change_without_the_server() {
         out(&mut sim, "patch deploy nginx --local -p {}"),
         "error: cannot specify --local and server resources\n"
     );
-    assert_eq!(sim.server().version(), before);
+    assert_eq!(sim.store().version(), before);
 }
 
 #[test]
@@ -1452,7 +1452,7 @@ fn apply_creates_anew_by_force_what_cannot_be_changed() {
 
 #[test]
 fn an_approved_certificate_request_is_signed() {
-    let request = "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: jane}\nspec: {request: eA==, signerName: \
+    let request = "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: jane}\nspec: {request: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUE9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K, signerName: \
                    kubernetes.io/kube-apiserver-client, usages: [client auth]}\n";
     let mut sim = sim();
     kubectl(&mut sim, "create -f -", request);
@@ -1512,4 +1512,47 @@ fn a_cluster_has_its_roles_from_the_start() {
         "view is a part of edit, and edit of admin"
     );
     assert_eq!(out(&mut sim, "auth can-i list pods --as=jane"), "yes\n");
+}
+
+#[test]
+fn wait_for_delete_ends_when_another_object_has_the_name() {
+    let mut sim = sim();
+    out(&mut sim, "create configmap settings");
+    let line = parse::split("wait --for=delete configmap/settings --timeout=1h");
+    let mut session = Session::start(&mut sim, &line, "");
+    assert_eq!(session.poll(&mut sim), Progress::Running);
+    out(&mut sim, "delete configmap settings");
+    out(&mut sim, "create configmap settings");
+    assert_eq!(session.poll(&mut sim), Progress::Done);
+    assert_eq!(session.stdout, "configmap/settings condition met\n");
+}
+
+#[test]
+fn set_and_rollout_send_patches() {
+    let mut sim = sim();
+    kubectl(&mut sim, "apply -f -", DEPLOYMENT);
+    let rules = "create role patcher --verb=get,patch --resource=deployments.apps";
+    out(&mut sim, rules);
+    out(
+        &mut sim,
+        "create rolebinding patcher --role=patcher --user=ann",
+    );
+    for line in [
+        "set image deploy/nginx nginx=nginx:1.27 --as=ann",
+        "set env deploy/nginx A=b --as=ann",
+        "rollout pause deploy/nginx --as=ann",
+        "rollout resume deploy/nginx --as=ann",
+        "rollout restart deploy/nginx --as=ann",
+    ] {
+        let (exit, _, stderr) = kubectl(&mut sim, line, "");
+        assert_eq!((exit, stderr.as_str()), (0, ""), "{line}");
+    }
+    let (exit, _, stderr) = kubectl(&mut sim, "taint nodes node-1 a=b:NoSchedule --as=ann", "");
+    assert_eq!(exit, 1);
+    assert!(stderr.contains("cannot get resource \"nodes\""), "{stderr}");
+    out(&mut sim, "taint nodes node-1 a=b:NoSchedule");
+    let taints = "get node node-1 -o jsonpath={.spec.taints[*].key}";
+    assert_eq!(out(&mut sim, taints), "a");
+    out(&mut sim, "taint nodes node-1 a-");
+    assert_eq!(out(&mut sim, taints), "");
 }

@@ -3,9 +3,9 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::select::ObjectSelector;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
+use apiserver::ObjectSelector;
 use controller_runtime::load::Usage;
 use k8s_model::quantity::Quantity;
 use k8s_model::{Kind, Str};
@@ -37,7 +37,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             ));
         }
     };
-    if client.sim().loads().is_empty() {
+    if client.sim().kubelets.loads.is_empty() {
         return Err(Failure::error("Metrics API not available"));
     }
     ObjectSelector::parse(args.get("selector"), args.get("field-selector"))
@@ -49,7 +49,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     } else {
         Vec::new()
     };
-    let mut usage = Usage::new(client.sim().server(), client.sim().loads());
+    let mut usage = Usage::new(client.sim().store(), &client.sim().kubelets.loads);
     let order = args.get("sort-by").unwrap_or("");
     if !matches!(order, "" | "cpu" | "memory") {
         return Err(Failure::error("--sort-by accepts only cpu or memory"));
@@ -67,6 +67,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let mut sums: BTreeMap<Str, (i64, i64)> = BTreeMap::new();
         for (pod, body) in client
             .sim()
+            .store()
             .list(Kind::Pod)
             .filter_map(|pod| Some((pod, pod.pod()?)))
         {
@@ -135,10 +136,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
     }
     match order {
-        "cpu" => k8s_model::sort::sort_by_key(&mut rows, |((cpu, _), _)| std::cmp::Reverse(*cpu)),
-        "memory" => {
-            k8s_model::sort::sort_by_key(&mut rows, |((_, memory), _)| std::cmp::Reverse(*memory))
-        }
+        "cpu" => rows.sort_by_key(|((cpu, _), _)| std::cmp::Reverse(*cpu)),
+        "memory" => rows.sort_by_key(|((_, memory), _)| std::cmp::Reverse(*memory)),
         _ => {}
     }
     let mut columns = match (nodes, of_containers) {
@@ -171,6 +170,6 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             last(cpu, memory),
         ]);
     }
-    client.out.push_str(&Widths::default().print(&rows));
+    client.streams.out.push_str(&Widths::default().print(&rows));
     Ok(Outcome::Done)
 }

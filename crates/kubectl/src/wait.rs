@@ -1,16 +1,18 @@
 //! `kubectl wait`: waits until a condition holds, a field has a value, or an object is gone.
 
 use super::client::Client;
+use super::failure::server_error;
 use super::parse::Args;
 use super::printers::jsonpath;
 use super::targets::{Targets, key_of, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use k8s_model::time::SECOND;
-use k8s_model::{Kind, ObjectRef, Time};
+use k8s_model::{Kind, ObjectRef, Time, Uid};
 use serde_json::Value;
 
 const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A @filename/f= recursive/R ~output/o=";
-const PATIENCE_US: u64 = 30 * SECOND;
+/// Default timeout.
+const TIMEOUT_US: u64 = 30 * SECOND;
 
 /// `kubectl wait`.
 pub const VERB: Verb = Verb {
@@ -34,8 +36,8 @@ enum WaitGoal {
 #[derive(Clone, Debug)]
 pub struct WaitCommand {
     left: Vec<(Kind, ObjectRef)>,
-    /// Objects that existed at the start.
-    seen: Vec<ObjectRef>,
+    /// Objects that existed at the start, with their uids.
+    seen: Vec<(ObjectRef, Uid)>,
     goal: WaitGoal,
     /// Time of the timeout.
     pub deadline: Time,
@@ -62,15 +64,17 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             left.push((kind, key_of(kind, &object)));
         }
     }
-    if left.is_empty() && client.failure.is_none() {
+    if left.is_empty() && client.streams.failure.is_none() {
         return Err(Failure::error("no matching resources found"));
     }
-    let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
-    let seen = left
-        .iter()
-        .map(|(_, key)| key.clone())
-        .filter(|key| client.find(key).is_some())
-        .collect();
+    let span = args.duration("timeout")?.unwrap_or(TIMEOUT_US);
+    let mut seen = Vec::new();
+    for (_, key) in &left {
+        let found = client
+            .find_object(key)
+            .map_err(|error| server_error(&error))?;
+        seen.extend(found.map(|object| (key.clone(), object.meta.uid)));
+    }
     Ok(Outcome::pending(WaitCommand {
         left,
         seen,
@@ -111,9 +115,16 @@ fn goal(text: &str) -> Result<WaitGoal, Failure> {
 }
 
 impl WaitCommand {
-    fn met(&self, object: Option<&Value>) -> Result<bool, Failure> {
+    fn met(&self, key: &ObjectRef, object: Option<&Value>) -> Result<bool, Failure> {
         Ok(match (&self.goal, object) {
-            (WaitGoal::Delete, object) => object.is_none(),
+            (WaitGoal::Delete, None) => true,
+            // Another object of the same name shows that the awaited one is gone.
+            (WaitGoal::Delete, Some(object)) => {
+                let is_awaited = |(seen, uid): &(ObjectRef, Uid)| {
+                    seen == key && object["metadata"]["uid"] == uid.to_string()
+                };
+                !self.seen.iter().any(is_awaited)
+            }
             (WaitGoal::Create, object) => object.is_some(),
             (_, None) => false,
             (WaitGoal::Condition(name, status), Some(object)) => {
@@ -155,14 +166,16 @@ impl PendingCommand for WaitCommand {
     /// Returns true when the condition is met by every object.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         for (kind, key) in std::mem::take(&mut self.left) {
-            if self.met(client.find(&key).as_ref())? {
+            if self.met(&key, client.find(&key)?.as_ref())? {
                 if let WaitGoal::Delete = self.goal
-                    && !self.seen.contains(&key)
+                    && !self.seen.iter().any(|(seen, _)| *seen == key)
                 {
                     // An object that never existed gets no message.
                     continue;
                 }
-                client.say(format!("{} condition met", label(kind, &key.name)));
+                client
+                    .streams
+                    .say(format!("{} condition met", label(kind, &key.name)));
             } else {
                 self.left.push((kind, key));
             }

@@ -123,12 +123,7 @@ pub(super) fn pull_error(image: &str) -> String {
 
 /// Returns end time and exit code of a container with a predictable command: `sleep 30`, `exit 1`, `false`, a shell without input.
 pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
-    let words: Vec<&str> = container
-        .command
-        .iter()
-        .chain(&container.args)
-        .map(|s| s.as_str())
-        .collect();
+    let words = words(container);
     // An interactive shell waits for input.
     if container.stdin
         && matches!(
@@ -139,10 +134,9 @@ pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
         return None;
     }
     if words.is_empty() {
-        let name = container.image.rsplit('/').next().unwrap_or("");
-        let name = name.split([':', '@']).next().unwrap_or("");
+        let name = program(&container.image).split([':', '@']).next();
         return matches!(
-            name,
+            name.unwrap_or(""),
             "busybox" | "alpine" | "ubuntu" | "debian" | "hello-world"
         )
         .then_some((0, 0));
@@ -155,31 +149,106 @@ pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
 
 /// Returns the script that a container's command passes to a shell.
 fn script(container: &Container) -> Option<&str> {
-    let words: Vec<&str> = container
-        .command
-        .iter()
-        .chain(&container.args)
-        .map(|s| s.as_str())
-        .collect();
+    let words = words(container);
     match words[..] {
-        [shell, "-c", script]
-            if matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) =>
-        {
-            Some(script)
-        }
+        [shell, flags, script] if is_shell(shell) && is_script_flag(flags) => Some(script),
         _ => None,
     }
 }
 
-/// Returns true if the first process does not forward signals.
-pub(super) fn ignores_signals(container: &Container) -> bool {
-    script(container).is_some()
-        || container
-            .command
-            .iter()
-            .chain(&container.args)
-            .next()
-            .is_some_and(|word| word == "sleep")
+fn words(container: &Container) -> Vec<&str> {
+    let words = container.command.iter().chain(&container.args);
+    words.map(|word| word.as_str()).collect()
+}
+
+fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn is_shell(word: &str) -> bool {
+    matches!(program(word), "sh" | "bash" | "ash" | "dash")
+}
+
+/// Returns true for `-c`, also beside other flags: `-ec`.
+fn is_script_flag(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')
+}
+
+/// Stop of a container by the kubelet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stop {
+    /// Time from SIGTERM to the end, in microseconds.
+    pub after: u64,
+    pub code: i32,
+}
+
+impl Stop {
+    /// Derives the stop of a container that takes `usual` to stop after SIGTERM, if it handles it, and is killed after `grace`.
+    ///
+    /// The first process of a container gets only the signals that it handles: the kernel ignores the others.
+    pub(super) fn of(container: &Container, usual: u64, grace: u64) -> Stop {
+        let grace = grace.max(MIN_GRACE_US);
+        match on_sigterm(container) {
+            OnSigterm::Exits(code) if usual <= grace => Stop { after: usual, code },
+            _ => Stop {
+                after: grace,
+                code: KILLED,
+            },
+        }
+    }
+}
+
+/// Least time that a container gets to stop: `minimumGracePeriodInSeconds` of `pkg/kubelet/kuberuntime/kuberuntime_container.go`.
+const MIN_GRACE_US: u64 = 2 * SECOND;
+
+/// Exit code of a process that is killed by SIGKILL.
+pub(super) const KILLED: i32 = 137;
+
+/// Reaction of a container's first process to SIGTERM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum OnSigterm {
+    /// Exits in time, with a code.
+    Exits(i32),
+    /// Runs on until it is killed.
+    Ignores,
+}
+
+fn on_sigterm(container: &Container) -> OnSigterm {
+    let words = words(container);
+    match script(container) {
+        Some(script) => script_on_sigterm(script),
+        // A shell that waits for input.
+        None if words.is_empty() && container.stdin => OnSigterm::Ignores,
+        None => command_on_sigterm(&words),
+    }
+}
+
+/// A shell runs its script as children, to which it does not pass the signal; but a single command takes the place of the shell.
+fn script_on_sigterm(script: &str) -> OnSigterm {
+    let script = script.trim();
+    let last = script
+        .rsplit([';', '\n', '&', '|'])
+        .map(str::trim)
+        .find(|command| !command.is_empty())
+        .unwrap_or("");
+    let is_single = last == script;
+    match last.strip_prefix("exec ") {
+        Some(command) => command_on_sigterm(&command.split_whitespace().collect::<Vec<_>>()),
+        None if is_single => command_on_sigterm(&last.split_whitespace().collect::<Vec<_>>()),
+        None if script.contains("trap ") => OnSigterm::Exits(0),
+        None => OnSigterm::Ignores,
+    }
+}
+
+/// Programs that are not known are assumed to handle the signal.
+fn command_on_sigterm(words: &[&str]) -> OnSigterm {
+    match words.first().map_or("", |word| program(word)) {
+        "java" => OnSigterm::Exits(143),
+        "sleep" | "tail" | "cat" | "yes" | "ping" | "nc" | "while" | "until" | "for" | "node"
+        | "python" | "python3" => OnSigterm::Ignores,
+        word if is_shell(word) => OnSigterm::Ignores,
+        _ => OnSigterm::Exits(0),
+    }
 }
 
 /// Returns the times, from the container's start, at which a file that its script creates and removes starts or stops missing.
@@ -206,14 +275,18 @@ pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64
 /// Returns the duration and exit code of a probe's or hook's command, if predictable.
 pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
     match words {
-        ["/bin/sh" | "sh" | "/bin/bash" | "bash", "-c", script] => predicted_script(script),
+        [shell, flags, script] if is_shell(shell) && is_script_flag(flags) => {
+            predicted_script(script)
+        }
         words => predicted_command(words),
     }
 }
 
 /// Returns the outcome of a script if all its commands are predictable.
 fn predicted_script(script: &str) -> Option<(u64, i32)> {
+    // A command in the background goes on beside the next.
     if script.contains(['|', '$', '`', '(', '{', '<', '>'])
+        || script.replace("&&", "").contains('&')
         || script.contains("while")
         || script.contains("for ")
     {
@@ -273,6 +346,42 @@ mod tests {
             command: command.iter().map(|w| (*w).into()).collect(),
             ..Default::default()
         }
+    }
+
+    #[test]
+    fn program_that_does_not_handle_sigterm_is_killed_after_the_grace_period() {
+        let stop = |image: &str, command: &[&str]| {
+            let stop = Stop::of(&container(image, command), SECOND, 30 * SECOND);
+            (stop.after / SECOND, stop.code)
+        };
+        let cases: [(&[&str], (u64, i32)); 14] = [
+            (&["sleep", "3600"], (30, 137)),
+            (&["/bin/sleep", "infinity"], (30, 137)),
+            (&["tail", "-f", "/dev/null"], (30, 137)),
+            (&["python3", "-m", "http.server"], (30, 137)),
+            (&["java", "-jar", "app.jar"], (1, 143)),
+            (&["nginx", "-g", "daemon off;"], (1, 0)),
+            (&["sh", "-c", "sleep 3600"], (30, 137)),
+            (
+                &["sh", "-c", "while true; do date; sleep 5; done"],
+                (30, 137),
+            ),
+            (&["bash", "-ec", "setup\nserve"], (30, 137)),
+            (&["sh", "-c", "serve"], (1, 0)),
+            (&["sh", "-c", "setup && exec serve"], (1, 0)),
+            (&["sh", "-c", "setup; exec sleep 60"], (30, 137)),
+            (&["sh", "-c", "trap 'exit 0' TERM; sleep 60 & wait"], (1, 0)),
+            (&["sh"], (30, 137)),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(stop("app", command), expected, "{command:?}");
+        }
+        assert_eq!(stop("nginx:1.27", &[]), (1, 0));
+        let shell = Container {
+            stdin: true,
+            ..container("busybox:1.36", &[])
+        };
+        assert_eq!(Stop::of(&shell, SECOND, 30 * SECOND).code, KILLED);
     }
 
     #[test]

@@ -1,118 +1,142 @@
-//! Containers of a Pod by number, including init and ephemeral containers, and the action after one ends.
+//! Identities of a Pod's containers, and the action after one ends.
 
 use super::behaviour::predicted_exit;
+use k8s_model::Str;
 use k8s_model::pod::{Container, ContainerStatus, Pod, PodSpec};
 use k8s_model::time::MS;
 use serde_json::Value;
 use sim_core::table;
+use smol_str::format_smolstr;
 
 /// Minimum duration of an init container.
 const INIT_TIME_US: u64 = 500 * MS;
 
-/// Flag in a container number that marks init containers.
-pub(super) const FLAG: u32 = 1 << 16;
-
-/// Flag of ephemeral containers. The rest of such a number is a hash of the name: containers may be added anywhere in their list, and a
-/// step planned for one must not apply to another.
-const EPHEMERAL: u32 = 1 << 17;
-
-/// Returns the index of an init container, or `None` for other containers.
-pub(super) fn number(i: u32) -> Option<u32> {
-    (i & FLAG != 0).then_some(i & !FLAG)
+/// Container of a Pod, by its list.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ContainerId {
+    /// Index in `spec.containers`.
+    Regular(u32),
+    /// Index in `spec.initContainers`.
+    Init(u32),
+    /// Hash of the name of an ephemeral container: containers may be added anywhere in their list, and a step planned for one must not
+    /// apply to another.
+    Ephemeral(u32),
 }
 
-/// Returns true for the number of an ephemeral container.
-pub(super) fn is_ephemeral(i: u32) -> bool {
-    i & EPHEMERAL != 0
-}
-
-/// Returns the number of an ephemeral container.
-fn ephemeral_number(name: &str) -> u32 {
-    EPHEMERAL | (table::hash("", name) >> 32) as u32 & !FLAG
-}
-
-/// Returns the number of the container of this name.
-pub fn number_of(pod: &Pod, name: &str) -> Option<u32> {
-    let at = |list: &[Container]| {
-        list.iter()
-            .position(|container| container.name == name)
-            .map(|at| at as u32)
-    };
-    let added = || at(&pod.spec.ephemeral_containers).map(|_| ephemeral_number(name));
-    at(&pod.spec.containers)
-        .or_else(|| at(&pod.spec.init_containers).map(|at| at | FLAG))
-        .or_else(added)
-}
-
-/// Returns a container of any list, with the name of the list.
-pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
-    let (list, at) = place(&pod.spec, i);
-    let all = match list {
-        "initContainers" => &pod.spec.init_containers,
-        "ephemeralContainers" => &pod.spec.ephemeral_containers,
-        _ => &pod.spec.containers,
-    };
-    all.get(at).map(|container| (list, container))
-}
-
-/// Returns the list of the spec that a container is in, and its index there.
-pub(super) fn place(spec: &PodSpec, i: u32) -> (&'static str, usize) {
-    match number(i) {
-        Some(at) => ("initContainers", at as usize),
-        None if is_ephemeral(i) => {
-            let at = spec
-                .ephemeral_containers
-                .iter()
-                .position(|container| ephemeral_number(&container.name) == i);
-            ("ephemeralContainers", at.unwrap_or(usize::MAX))
-        }
-        None => ("containers", i as usize),
+impl ContainerId {
+    /// Returns the container of this name.
+    pub fn named(pod: &Pod, name: &str) -> Option<ContainerId> {
+        let index = |list: &[Container]| {
+            let at = list.iter().position(|container| container.name == name);
+            at.map(|at| at as u32)
+        };
+        index(&pod.spec.containers)
+            .map(ContainerId::Regular)
+            .or_else(|| index(&pod.spec.init_containers).map(ContainerId::Init))
+            .or_else(|| {
+                index(&pod.spec.ephemeral_containers).map(|_| ContainerId::ephemeral_named(name))
+            })
     }
-}
 
-/// Returns the numbers of the ephemeral containers of a Pod.
-pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<'_> {
-    pod.spec
-        .ephemeral_containers
-        .iter()
-        .map(|container| ephemeral_number(&container.name))
-}
+    fn ephemeral_named(name: &str) -> ContainerId {
+        ContainerId::Ephemeral((table::hash("", name) >> 32) as u32)
+    }
 
-/// Returns the numbers of all containers that a Pod is created with, init containers first.
-pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
-    (0..pod.spec.init_containers.len() as u32)
-        .map(|n| n | FLAG)
-        .chain(0..pod.spec.containers.len() as u32)
-}
+    /// Returns the containers that a Pod is created with, init containers first.
+    pub(super) fn all(spec: &PodSpec) -> impl Iterator<Item = ContainerId> + use<> {
+        let init = 0..spec.init_containers.len() as u32;
+        init.map(ContainerId::Init)
+            .chain(ContainerId::regular(spec))
+    }
 
-/// Returns the status of a container of any list, mutably. Statuses are looked up by name: their order differs from that of the
-/// containers.
-pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
-    let (list, container) = container(pod, i)?;
-    let name = container.name.clone();
-    let statuses = match list {
-        "initContainers" => &mut pod.status.init_container_statuses,
-        "ephemeralContainers" => &mut pod.status.ephemeral_container_statuses,
-        _ => &mut pod.status.container_statuses,
-    };
-    let at = statuses.iter().position(|status| status.name == name)?;
-    statuses.get_mut(at)
-}
+    /// Returns the regular containers.
+    pub(super) fn regular(spec: &PodSpec) -> impl Iterator<Item = ContainerId> + use<> {
+        (0..spec.containers.len() as u32).map(ContainerId::Regular)
+    }
 
-/// Returns the status of a container of any list.
-pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
-    let (list, container) = container(pod, i)?;
-    let statuses = match list {
-        "initContainers" => &pod.status.init_container_statuses,
-        "ephemeralContainers" => &pod.status.ephemeral_container_statuses,
-        _ => &pod.status.container_statuses,
-    };
-    statuses.iter().find(|status| status.name == container.name)
-}
+    /// Returns the ephemeral containers.
+    pub(super) fn ephemeral(spec: &PodSpec) -> impl Iterator<Item = ContainerId> + use<'_> {
+        let names = spec.ephemeral_containers.iter().map(|one| &one.name);
+        names.map(|name| ContainerId::ephemeral_named(name))
+    }
 
-/// Returns true if an init container is a sidecar: other containers do not wait for its end.
-pub(super) fn is_sidecar(container: &Container) -> bool {
-    container.restart_policy == "Always"
+    /// Returns the name of the container's list in the spec.
+    pub(super) fn list(self) -> &'static str {
+        match self {
+            ContainerId::Regular(_) => "containers",
+            ContainerId::Init(_) => "initContainers",
+            ContainerId::Ephemeral(_) => "ephemeralContainers",
+        }
+    }
+
+    fn containers(self, spec: &PodSpec) -> &[Container] {
+        match self {
+            ContainerId::Regular(_) => &spec.containers,
+            ContainerId::Init(_) => &spec.init_containers,
+            ContainerId::Ephemeral(_) => &spec.ephemeral_containers,
+        }
+    }
+
+    fn index(self, spec: &PodSpec) -> Option<usize> {
+        match self {
+            ContainerId::Regular(index) | ContainerId::Init(index) => Some(index as usize),
+            ContainerId::Ephemeral(_) => ContainerId::ephemeral(spec).position(|id| id == self),
+        }
+    }
+
+    /// Returns the container in a spec.
+    pub(super) fn container(self, spec: &PodSpec) -> Option<&Container> {
+        self.containers(spec).get(self.index(spec)?)
+    }
+
+    /// Returns the raw JSON of the container; null if the spec does not have it.
+    pub(super) fn raw(self, spec: &PodSpec) -> &Value {
+        self.index(spec)
+            .map_or(&Value::Null, |index| &spec.raw[self.list()][index])
+    }
+
+    /// Returns the container's status. Statuses are looked up by name: their order differs from that of the containers.
+    pub(super) fn status(self, pod: &Pod) -> Option<&ContainerStatus> {
+        let name = &self.container(&pod.spec)?.name;
+        let statuses = match self {
+            ContainerId::Regular(_) => &pod.status.container_statuses,
+            ContainerId::Init(_) => &pod.status.init_container_statuses,
+            ContainerId::Ephemeral(_) => &pod.status.ephemeral_container_statuses,
+        };
+        statuses.iter().find(|status| status.name == *name)
+    }
+
+    /// Returns the container's status, mutably.
+    pub(super) fn status_mut(self, pod: &mut Pod) -> Option<&mut ContainerStatus> {
+        let name = self.container(&pod.spec)?.name.clone();
+        let statuses = match self {
+            ContainerId::Regular(_) => &mut pod.status.container_statuses,
+            ContainerId::Init(_) => &mut pod.status.init_container_statuses,
+            ContainerId::Ephemeral(_) => &mut pod.status.ephemeral_container_statuses,
+        };
+        let at = statuses.iter().position(|status| status.name == name)?;
+        statuses.get_mut(at)
+    }
+
+    /// Returns true if the container runs.
+    pub(super) fn is_running(self, pod: &Pod) -> bool {
+        self.status(pod)
+            .is_some_and(|status| status.state.running.is_some())
+    }
+
+    /// Returns true for a container whose probes and end count for its Pod throughout the Pod's life: a regular one or a sidecar.
+    pub(super) fn is_long_running(self, container: &Container) -> bool {
+        match self {
+            ContainerId::Regular(_) => true,
+            ContainerId::Init(_) => container.is_sidecar(),
+            ContainerId::Ephemeral(_) => false,
+        }
+    }
+
+    /// Returns the field path of the container in Events (`fieldPath` of `pkg/kubelet/container/ref.go`).
+    pub(super) fn field_path(self, container_name: &str) -> Str {
+        format_smolstr!("spec.{}{{{container_name}}}", self.list())
+    }
 }
 
 /// Returns true if a container has a command; a sidecar without one is assumed to keep running, whatever its image does.
@@ -121,7 +145,7 @@ pub(super) fn has_command(container: &Container) -> bool {
 }
 
 /// Returns true if initialization is complete: a main container no longer waits for it.
-pub(super) fn has_ended(pod: &Pod) -> bool {
+pub(super) fn is_initialized(pod: &Pod) -> bool {
     let waits = |s: &ContainerStatus| {
         s.state
             .waiting
@@ -133,7 +157,7 @@ pub(super) fn has_ended(pod: &Pod) -> bool {
 
 /// Returns the duration of an init container.
 pub(super) fn time(container: &Container) -> u64 {
-    let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
+    let predicted = predicted_exit(container).filter(|_| !container.is_sidecar());
     predicted.map_or(INIT_TIME_US, |(after, _)| after.max(INIT_TIME_US))
 }
 
@@ -149,22 +173,21 @@ pub(super) enum After {
 }
 
 /// Returns the action after a container ends with an exit code.
-pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
-    match container(pod, i) {
+pub(super) fn after(pod: &Pod, id: ContainerId, code: i32) -> After {
+    match id.container(&pod.spec) {
         // Ephemeral containers are neither restarted nor counted.
-        _ if is_ephemeral(i) => After::Nothing,
-        Some((list, container)) if !container.restart_policy.is_empty() => {
-            by_rule(pod, list, container, i, code)
+        _ if matches!(id, ContainerId::Ephemeral(_)) => After::Nothing,
+        Some(container) if !container.restart_policy.is_empty() => {
+            by_rule(container, id.raw(&pod.spec), code)
         }
         _ if ends(&pod.spec.restart_policy, code) => After::Nothing,
         _ => After::Again,
     }
 }
 
-fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> After {
-    let rules =
-        pod.spec.raw[list][number(i).unwrap_or(i) as usize]["restartPolicyRules"].as_array();
-    let meant = |rule: &&Value| {
+fn by_rule(container: &Container, raw: &Value, code: i32) -> After {
+    let rules = raw["restartPolicyRules"].as_array();
+    let applies = |rule: &&Value| {
         let codes = &rule["exitCodes"];
         let among = codes["values"].as_array().is_some_and(|values| {
             values
@@ -173,7 +196,7 @@ fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> A
         });
         among == (codes["operator"] == "In")
     };
-    match rules.and_then(|rules| rules.iter().find(meant)) {
+    match rules.and_then(|rules| rules.iter().find(applies)) {
         Some(rule) if rule["action"] == "RestartAllContainers" => After::All,
         Some(_) => After::Again,
         None if ends(&container.restart_policy, code) => After::Nothing,
@@ -182,8 +205,10 @@ fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> A
 }
 
 /// Returns the restart policy that applies to a container stopped by the kubelet.
-pub(super) fn policy(pod: &Pod, i: u32) -> &str {
-    let own = container(pod, i).map_or("", |(_, container)| container.restart_policy.as_str());
+pub(super) fn policy(pod: &Pod, id: ContainerId) -> &str {
+    let own = id
+        .container(&pod.spec)
+        .map_or("", |container| container.restart_policy.as_str());
     if own.is_empty() {
         &pod.spec.restart_policy
     } else {
@@ -208,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_init_container_takes_half_a_second_or_what_its_command_says() {
+    fn init_container_takes_half_a_second_or_as_long_as_its_command() {
         let of = |command: &[&str]| Container {
             command: command.iter().map(|w| (*w).into()).collect(),
             ..Default::default()
@@ -216,11 +241,10 @@ mod tests {
         assert_eq!(time(&of(&["sleep", "3"])), 3000 * MS);
         assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME_US);
         assert_eq!(time(&of(&["migrate"])), INIT_TIME_US);
-        assert_eq!((number(3), number(3 | FLAG)), (None, Some(3)));
     }
 
     #[test]
-    fn an_added_container_keeps_its_number_wherever_others_are_added() {
+    fn ephemeral_container_keeps_its_identity_wherever_others_are_added() {
         let with = |added: &[&str]| {
             let added: Vec<_> = added
                 .iter()
@@ -235,16 +259,17 @@ mod tests {
             pod.unwrap().body::<Pod>().clone()
         };
         let (one, two) = (with(&["b"]), with(&["a", "b"]));
-        let number = number_of(&one, "b").unwrap();
-        assert_eq!(number_of(&two, "b"), Some(number));
+        let id = ContainerId::named(&one, "b").unwrap();
+        assert_eq!(ContainerId::named(&two, "b"), Some(id));
         assert_eq!(
-            (place(&one.spec, number).1, place(&two.spec, number).1),
-            (0, 1)
+            (id.index(&one.spec), id.index(&two.spec)),
+            (Some(0), Some(1))
         );
-        assert!(is_ephemeral(number) && super::number(number).is_none());
+        assert!(matches!(id, ContainerId::Ephemeral(_)));
         assert_eq!(
-            (number_of(&two, "main"), number_of(&one, "a")),
-            (Some(0), None)
+            ContainerId::named(&two, "main"),
+            Some(ContainerId::Regular(0))
         );
+        assert_eq!(ContainerId::named(&one, "a"), None);
     }
 }

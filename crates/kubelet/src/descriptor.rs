@@ -1,25 +1,26 @@
 //! UI presentation of the kubelets.
 
-use controller_runtime::descriptor::{CodeLine, Descriptor};
+use apiserver::Component;
+use controller_runtime::descriptor::{CodeLine, CodeTag, Descriptor};
 
 /// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
-    ("for pod := range podsOf(node) {", "", ""),
-    ("    desired := pod.Spec", "", ""),
-    ("    actual  := runtime.Status(pod)", "", ""),
-    ("    if pod.DeletionTimestamp != nil {", "", ""),
-    ("        stop(containers, gracePeriod)", "stop", ""),
-    ("        delete(pod, grace 0)", "delete", "act"),
-    ("    } else {", "", ""),
-    ("        start(what is missing)", "start", ""),
-    ("    }", "", ""),
-    ("    updateStatus(pod, probes)", "status", "act"),
-    ("}", "", ""),
+    CodeLine::step("for pod := range podsOf(node) {"),
+    CodeLine::step("    desired := pod.Spec"),
+    CodeLine::step("    actual  := runtime.Status(pod)"),
+    CodeLine::step("    if pod.DeletionTimestamp != nil {"),
+    CodeLine::acts("        stop(containers, gracePeriod)", CodeTag::Stop),
+    CodeLine::writes("        delete(pod, grace 0)", CodeTag::Delete),
+    CodeLine::step("    } else {"),
+    CodeLine::acts("        start(what is missing)", CodeTag::Start),
+    CodeLine::end("    }"),
+    CodeLine::writes("    updateStatus(pod, probes)", CodeTag::Status),
+    CodeLine::end("}"),
 ];
 
 /// UI descriptor of the kubelets.
 pub static DESCRIPTOR: Descriptor = Descriptor {
-    name: "kubelet",
+    component: Component::Kubelet,
     aliases: &[],
     title: "kubelet",
     icon: "i-kubelet",

@@ -4,8 +4,9 @@
 //! time; critical Pods stay. The condition ends five minutes after enough memory is free.
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
-use super::state::Pressure;
-use super::{Jobs, Kubelets, PodJob, PodPass, PodStep, status};
+use super::containers::ContainerId;
+use super::pod_worker::{Jobs, PodJob, PodStep};
+use super::{Kubelets, PodSync, status};
 use apiserver::why::Why;
 use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::HEALTHY;
@@ -17,10 +18,11 @@ use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
 use scheduler::{priority, tolerates};
 use smol_str::format_smolstr;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Interval of the checks under pressure.
-const LOOK_AGAIN_US: u64 = 10 * SECOND;
+const MONITORING_INTERVAL_US: u64 = 10 * SECOND;
 /// Delay before the condition is cleared after the pressure has ended.
 const TRANSITION_US: u64 = 300 * SECOND;
 /// Lowest priority of critical Pods.
@@ -34,109 +36,121 @@ const DEFAULT_USAGE_BYTES: i64 = 16 * MI;
 const GRACE_US: u64 = SECOND;
 const TAINT: &str = "node.kubernetes.io/memory-pressure";
 
-impl Kubelets {
-    /// Simulates a process outside the Pods that takes so much memory that `missing` bytes are lacking; 0 ends that.
-    pub fn press(&mut self, node: &str, missing: i64, now: Time) {
-        if missing == 0 {
-            let ended = self
-                .pressed
-                .iter_mut()
-                .find(|p| p.node == node && p.relieved.is_none());
-            return ended
-                .into_iter()
-                .for_each(|p| (p.missing, p.relieved) = (0, Some(now)));
-        }
-        self.pressed.retain(|p| p.node != node);
-        self.pressed.push(Pressure {
-            node: node.into(),
-            missing,
-            relieved: None,
-        });
+/// Eviction managers of the nodes under memory pressure.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EvictionManager {
+    pressures: BTreeMap<Str, Pressure>,
+}
+
+/// Memory pressure on a node.
+#[derive(Clone, Debug)]
+struct Pressure {
+    /// Bytes still to be reclaimed from Pods.
+    missing: i64,
+    /// Time at which the pressure ended.
+    relieved: Option<Time>,
+}
+
+impl Pressure {
+    fn available(&self) -> i64 {
+        (THRESHOLD_BYTES - self.missing).max(0)
     }
 
-    /// Runs the next eviction step of a kubelet; returns the time of the next check, and the jobs for its Pods.
-    pub fn relieve(
+    /// Counts memory reclaimed by an eviction; `None` if no Pod can be evicted, which ends the pressure.
+    fn reclaim(&mut self, reclaimed: Option<i64>, now: Time) {
+        self.missing -= reclaimed.unwrap_or(self.missing);
+        if self.missing <= 0 {
+            self.relieved = Some(now);
+        }
+    }
+}
+
+impl EvictionManager {
+    fn set_pressure(&mut self, node: &str, missing: i64, now: Time) {
+        if missing != 0 {
+            let relieved = None;
+            let pressure = Pressure { missing, relieved };
+            self.pressures.insert(node.into(), pressure);
+        } else if let Some(pressure) = self.pressures.get_mut(node)
+            && pressure.relieved.is_none()
+        {
+            pressure.reclaim(None, now);
+        }
+    }
+}
+
+impl Kubelets {
+    /// Simulates a process outside the Pods that takes so much memory that `missing` bytes are lacking; 0 ends that.
+    pub fn set_memory_pressure(&mut self, node: &str, missing: i64, now: Time) {
+        self.eviction.set_pressure(node, missing, now);
+    }
+
+    /// Runs the next step of a node's eviction manager; returns the time of the next one, and the jobs for its Pods.
+    pub fn synchronize_eviction(
         &mut self,
         node: &str,
         now: Time,
         out: &mut LoopClient<'_>,
     ) -> (Option<Time>, Jobs) {
-        let Some(at) = self.pressed.iter().position(|p| p.node == node) else {
+        let pressures = &mut self.eviction.pressures;
+        let Some(pressure) = pressures.get_mut(node) else {
             return (None, Vec::new());
         };
-        if self.silent.iter().any(|s| s.node == node) {
-            return (Some(now.after(LOOK_AGAIN_US)), Vec::new());
+        let next_check = Some(now.after(MONITORING_INTERVAL_US));
+        if self.outages.iter().any(|outage| outage.node == node) {
+            return (next_check, Vec::new());
         }
-        let Some(object) = out
-            .server
-            .get(&ObjectRef::new(Kind::Node, "", node))
-            .cloned()
-        else {
-            self.pressed.remove(at);
+        let key = ObjectRef::new(Kind::Node, "", node);
+        let Some(object) = out.store().get(&key).cloned() else {
+            pressures.remove(node);
             return (None, Vec::new());
         };
-        let pressure = &mut self.pressed[at];
-        if let Some(since) = pressure.relieved {
-            if now < since.after(TRANSITION_US) {
-                return (Some(since.after(TRANSITION_US)), Vec::new());
+        match pressure.relieved.map(|since| since.after(TRANSITION_US)) {
+            Some(end) if now < end => return (Some(end), Vec::new()),
+            Some(_) => {
+                pressures.remove(node);
+                update_condition(&object, false, out);
+                return (None, Vec::new());
             }
-            self.pressed.remove(at);
-            say(&object, false, out);
-            return (None, Vec::new());
+            None => update_condition(&object, true, out),
         }
-        say(&object, true, out);
-        let victim = first_to_go(node, &self.loads, out);
-        let available = (THRESHOLD_BYTES - pressure.missing).max(0);
-        pressure.missing -= victim.as_ref().map_or(pressure.missing, |(_, used)| *used);
-        if pressure.missing <= 0 {
-            pressure.relieved = Some(now);
-        }
-        let Some((pod, used)) = victim else {
+        let victim = first_to_evict(node, &self.loads, out);
+        let available = pressure.available();
+        pressure.reclaim(victim.as_ref().map(|(_, used)| *used), now);
+        let Some((object, used)) = victim else {
             return (Some(now.after(TRANSITION_US)), Vec::new());
         };
-        let message = message(pod.body(), used, available);
-        out.event(&pod, "Warning", "Evicted", message.clone());
-        for status in pod
-            .body::<Pod>()
-            .status
-            .container_statuses
-            .iter()
-            .filter(|s| s.state.running.is_some())
-        {
-            let field = format_smolstr!("spec.containers{{{}}}", status.name);
-            out.event_at(
-                &pod,
-                &field,
-                "Normal",
-                "Killing",
-                format_smolstr!("Stopping container {}", status.name),
-            );
+        let message = message(object.body(), used, available);
+        out.event(&object, "Warning", "Evicted", message.clone());
+        let pod = object.body::<Pod>();
+        for id in ContainerId::regular(&pod.spec).filter(|id| id.is_running(pod)) {
+            let name = id.container(&pod.spec).map_or("", |one| &one.name);
+            let stopping = format_smolstr!("Stopping container {name}");
+            out.event_at(&object, &id.field_path(name), "Normal", "Killing", stopping);
         }
-        if let Some(course) = self.course_mut(pod.meta.uid) {
-            course.evicted = Some(message);
+        if let Some(worker) = self.workers.get_mut(&object.meta.uid) {
+            Rc::make_mut(worker).eviction = Some(message);
         }
         let job = PodJob {
-            uid: pod.meta.uid,
+            uid: object.meta.uid,
             step: PodStep::Evicted,
             cause: out.origin.cause,
         };
-        (
-            Some(now.after(LOOK_AGAIN_US)),
-            vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)],
-        )
+        let end = now.after(self.timing.pod_stop.min(GRACE_US));
+        (next_check, vec![(end, job)])
     }
 }
 
 /// Updates the node's MemoryPressure condition, if it differs.
-fn say(object: &Rc<Object>, short: bool, out: &mut LoopClient<'_>) {
-    let (kind, _, enough, told) = HEALTHY[0];
+fn update_condition(object: &Rc<Object>, short: bool, out: &mut LoopClient<'_>) {
+    let (kind, _, healthy_reason, healthy_message) = HEALTHY[0];
     let (status, reason, message) = match short {
         true => (
             "True",
             "KubeletHasInsufficientMemory",
             "kubelet has insufficient memory available",
         ),
-        false => ("False", enough, told),
+        false => ("False", healthy_reason, healthy_message),
     };
     let node: &Node = object.body();
     if node
@@ -155,7 +169,7 @@ fn say(object: &Rc<Object>, short: bool, out: &mut LoopClient<'_>) {
             "Attempting to reclaim memory",
         );
     }
-    let wall = out.server.wall();
+    let wall = out.store().wall();
     // No other write can come between the read and this write.
     let _ = out.update_status(object, Why::NodeReport, |o| {
         let Body::Node(node) = &mut o.body else {
@@ -184,8 +198,8 @@ fn say(object: &Rc<Object>, short: bool, out: &mut LoopClient<'_>) {
 }
 
 /// Returns the Pod to evict first, and its memory usage.
-fn first_to_go(node: &str, loads: &[Load], out: &LoopClient<'_>) -> Option<(Rc<Object>, i64)> {
-    let here = out.server.list(Kind::Pod).filter(|o| {
+fn first_to_evict(node: &str, loads: &[Load], out: &LoopClient<'_>) -> Option<(Rc<Object>, i64)> {
+    let here = out.store().list(Kind::Pod).filter(|o| {
         let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
         o.is_active_pod()
             && o.body::<Pod>().node_name == node
@@ -195,7 +209,7 @@ fn first_to_go(node: &str, loads: &[Load], out: &LoopClient<'_>) -> Option<(Rc<O
     let rank = |o: &Rc<Object>| {
         let pod: &Pod = o.body();
         let requested = pod.spec.requests.memory;
-        let used = load::memory(loads, o, out.server).unwrap_or(if requested > 0 {
+        let used = load::memory(loads, o, out.store()).unwrap_or(if requested > 0 {
             requested
         } else {
             DEFAULT_USAGE_BYTES
@@ -253,17 +267,13 @@ fn amount(bytes: i64) -> String {
     }
 }
 
-impl PodPass<'_, '_> {
+impl PodSync<'_, '_> {
     /// Handles an evicted Pod whose containers have been stopped.
     pub(super) fn evicted(&mut self) -> Jobs {
-        let Some(message) = self
-            .kubelets
-            .course_mut(self.job.uid)
-            .and_then(|course| course.evicted.take())
-        else {
+        let Some(message) = self.worker_mut().eviction.take() else {
             return Vec::new();
         };
-        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let (wall, generation) = (self.out.store().wall(), self.object.meta.generation);
         self.write(Why::EvictedByNode, |pod| {
             for status in pod
                 .status
@@ -285,7 +295,7 @@ impl PodPass<'_, '_> {
     }
 
     /// Rejects a BestEffort Pod without a toleration on a node under pressure; returns true if it was rejected.
-    pub(super) fn is_turned_away(&mut self) -> bool {
+    pub(super) fn is_rejected(&mut self) -> bool {
         let pod = self.pod();
         let Some((_, node)) = self.node() else {
             return false;

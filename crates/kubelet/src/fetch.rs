@@ -2,7 +2,7 @@
 //!
 //! The outcome is that of the same request in a shell (`crates/cluster-network/src/connectivity`), at the instant at which the container starts.
 
-use apiserver::ApiServer;
+use apiserver::Store;
 use cluster_network::connectivity::{RequestOutcome, connect, host_and_port};
 use k8s_model::Object;
 use k8s_model::pod::Container;
@@ -41,7 +41,7 @@ const CLIENTS: [Client; 2] = [
 
 /// Returns end time and exit code of a container that only sends a request.
 pub(super) fn predicted_exit(
-    server: &ApiServer,
+    store: &Store,
     pod: &Rc<Object>,
     container: &Container,
 ) -> Option<(u64, i32)> {
@@ -84,7 +84,7 @@ pub(super) fn predicted_exit(
     let (host, port) = host_and_port(url?);
     let (no_name, refused, late) = client.codes;
     Some(
-        match connect(server, pod, host, port, server.journal().len()).outcome {
+        match connect(store, pod, host, port, store.journal().len()).outcome {
             RequestOutcome::Answered => (0, 0),
             RequestOutcome::NoName => (0, no_name),
             RequestOutcome::NoNameServer => (ASKS, no_name),

@@ -2,12 +2,13 @@
 //!
 //! Models `pkg/kubelet/lifecycle/handlers.go` and its use in `kuberuntime_container.go`.
 
-use super::{Jobs, PodPass, behaviour};
-use k8s_model::Str;
-use k8s_model::pod::{Container, Pod};
+use super::containers::ContainerId;
+use super::pod_worker::Jobs;
+use super::termination::Kill;
+use super::{PodSync, behaviour};
+use k8s_model::pod::Container;
 use k8s_model::time::SECOND;
 use serde_json::Value;
-use smol_str::format_smolstr;
 
 /// Returns the duration of a hook, and the exit code of its command.
 fn predicted(hook: &Value) -> Option<(u64, i32)> {
@@ -22,49 +23,32 @@ fn predicted(hook: &Value) -> Option<(u64, i32)> {
     behaviour::predicted_words(&words)
 }
 
-impl PodPass<'_, '_> {
+impl PodSync<'_, '_> {
     /// Runs the postStart hook; a container whose hook fails is killed.
-    pub(super) fn post_start(&mut self, i: u32, container: &Container) -> Jobs {
+    pub(super) fn post_start(&mut self, id: ContainerId, container: &Container) -> Jobs {
         if predicted(&container.lifecycle["postStart"]).is_none_or(|(_, code)| code == 0) {
             return Vec::new();
         }
-        self.say_hook_failed(
-            &container.name,
-            "FailedPostStartHook",
-            "PostStartHook failed",
-        );
-        self.kill_container(i, "FailedPostStartHook", None, true)
+        let message = "PostStartHook failed";
+        self.record_container_event(id, "Warning", "FailedPostStartHook", message);
+        let kill = Kill {
+            message: "FailedPostStartHook",
+            probe: None,
+            at_once: true,
+        };
+        self.kill_container(id, kill)
     }
 
-    /// Runs the preStop hooks of containers; returns the duration of the slowest.
-    pub(super) fn pre_stop(&mut self, names: &[Str]) -> u64 {
-        let object = self.object.clone();
-        let mut longest = 0;
-        let containers = &object.body::<Pod>().spec.containers;
-        for container in containers
-            .iter()
-            .filter(|c| !c.lifecycle.is_null() && names.contains(&c.name))
-        {
-            let Some((time, code)) = predicted(&container.lifecycle["preStop"]) else {
-                continue;
-            };
-            longest = longest.max(time);
-            if code != 0 {
-                self.say_hook_failed(&container.name, "FailedPreStopHook", "PreStopHook failed");
-            }
+    /// Runs the preStop hook of a container; returns its duration.
+    pub(super) fn pre_stop(&mut self, id: ContainerId, container: &Container) -> u64 {
+        let Some((time, code)) = predicted(&container.lifecycle["preStop"]) else {
+            return 0;
+        };
+        if code != 0 {
+            let message = "PreStopHook failed";
+            self.record_container_event(id, "Warning", "FailedPreStopHook", message);
         }
-        longest
-    }
-
-    fn say_hook_failed(&mut self, name: &str, reason: &'static str, message: &'static str) {
-        let object = self.object.clone();
-        self.out.event_at(
-            &object,
-            &format_smolstr!("spec.containers{{{name}}}"),
-            "Warning",
-            reason,
-            message,
-        );
+        time
     }
 }
 

@@ -5,7 +5,7 @@
 
 use k8s_model::image;
 
-/// Parts of names that stand for an image that does not exist.
+/// Words of a name or a tag that stand for an image that does not exist.
 const MISSING: [&str; 9] = [
     "broken",
     "nonexist",
@@ -190,7 +190,7 @@ pub(super) fn fault(image: &str) -> Option<PullFault> {
     if image::normalized_fault(image).is_some() {
         return Some(PullFault::InvalidName);
     }
-    if MISSING.iter().any(|word| image.contains(word)) {
+    if MISSING.iter().any(|word| has_word(image, word)) {
         return Some(PullFault::NoTag);
     }
     if let Some((name, tag)) = image
@@ -208,6 +208,24 @@ pub(super) fn fault(image: &str) -> Option<PullFault> {
         .strip_prefix(':')
         .filter(|tag| OFFICIAL.contains(&name) && !tag.contains('@'))?;
     (!is_tag(name, tag)).then_some(PullFault::NoTag)
+}
+
+/// Returns true if a whole word of an image's name or tag is the given one, or a form of it such as `nonexistent` and `doesnotexist`.
+fn has_word(image: &str, word: &str) -> bool {
+    image.match_indices(word).any(|(start, _)| {
+        let (before, after) = (&image[..start], &image[start + word.len()..]);
+        let before = before
+            .strip_suffix("does")
+            .filter(|_| word.starts_with("not"))
+            .unwrap_or(before);
+        let after = ["ent", "ing"]
+            .into_iter()
+            .filter(|_| word.ends_with("exist"))
+            .find_map(|ending| after.strip_prefix(ending))
+            .unwrap_or(after);
+        let is_letter = |c: char| c.is_ascii_alphanumeric();
+        !before.ends_with(is_letter) && !after.starts_with(is_letter)
+    })
 }
 
 /// Splits an image without a registry into prefix, name and rest.
@@ -328,6 +346,12 @@ mod tests {
             ("library/reddis", Some(NoRepository)),
             ("mysq:8", Some(NoRepository)),
             ("Nginx", Some(InvalidName)),
+            ("acme/canopen-gateway:1", None),
+            ("acme/unbroken:1", None),
+            ("acme/app:nope", Some(NoTag)),
+            ("acme/doesnotexist", Some(NoTag)),
+            ("registry.example/nope/app:1", Some(NoTag)),
+            ("example.com/nonexistent_app:1", Some(NoTag)),
         ] {
             assert_eq!(fault(image), wanted, "{image}");
         }

@@ -4,7 +4,10 @@
 //! resize policy says so. Models `pkg/kubelet/allocation/allocation_manager.go` and `computePodResizeAction` of
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
-use super::{Jobs, PodPass, PodStep, containers, status};
+use super::containers::ContainerId;
+use super::pod_worker::{Jobs, PodStep};
+use super::termination::Kill;
+use super::{PodSync, status};
 use apiserver::why::Why;
 use k8s_model::node::Node;
 use k8s_model::pod::{PodCondition, PodSpec, Resources};
@@ -19,8 +22,8 @@ const RETRY_US: u64 = 10 * SECOND;
 const PENDING: &str = "PodResizePending";
 
 /// Returns requests and limits of a container.
-fn resources(spec: &PodSpec, list: &str, index: usize) -> Value {
-    spec.raw[list][index]["resources"].clone()
+fn resources(spec: &PodSpec, id: ContainerId) -> &Value {
+    &id.raw(spec)["resources"]
 }
 
 /// Returns the reason why a node cannot allocate the requested resources: never, or not now.
@@ -46,28 +49,19 @@ fn refusal(wanted: Resources, used: Resources, all: Resources) -> Option<(&'stat
     Some(("Deferred", message))
 }
 
-impl PodPass<'_, '_> {
+impl PodSync<'_, '_> {
     /// Reports that the spec has been observed, and allocates the requested resources.
     pub(super) fn resize(&mut self) -> Jobs {
         let pod = self.pod();
-        let (spec, had) = (
-            pod.spec.clone(),
-            self.kubelets
-                .pods
-                .get(&self.job.uid)
-                .map_or_else(|| pod.spec.clone(), |r| r.allocated.clone()),
-        );
-        let changed: Vec<u32> = containers::all(pod)
-            .filter(|i| {
-                let (list, index) = containers::place(&spec, *i);
-                resources(&spec, list, index) != resources(&had, list, index)
-            })
+        let (spec, allocated) = (pod.spec.clone(), self.worker.allocated.clone());
+        let changed: Vec<ContainerId> = ContainerId::all(&spec)
+            .filter(|id| resources(&spec, *id) != resources(&allocated, *id))
             .collect();
         if changed.is_empty() {
             self.write(Why::Observed, |_| {});
             return Jobs::new();
         }
-        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let (wall, generation) = (self.out.store().wall(), self.object.meta.generation);
         if let Some((reason, message)) = self.no_room(&spec) {
             self.write(Why::ResizePending { reason }, |pod| {
                 pod.status.set_condition(PodCondition {
@@ -80,29 +74,25 @@ impl PodPass<'_, '_> {
                     ..Default::default()
                 });
             });
-            return vec![self.then(RETRY_US, PodStep::Changed)];
+            return vec![self.then(RETRY_US, PodStep::SpecChanged)];
         }
-        if let Some(running) = self.kubelets.running(self.job.uid) {
-            running.allocated = spec.clone();
-        }
+        self.worker_mut().allocated = spec.clone();
         self.write(Why::Resized, |pod| {
             pod.status
                 .conditions
                 .retain(|condition| condition.kind != PENDING);
-            for i in &changed {
-                let (list, index) = containers::place(&spec, *i);
-                let amounts = resources(&spec, list, index);
-                if let Some(status) = containers::status(pod, *i) {
+            for id in &changed {
+                let amounts = resources(&spec, *id);
+                if let Some(status) = id.status_mut(pod) {
                     status.allocated_resources = Some(Rc::new(amounts["requests"].clone()));
-                    status.resources = Some(Rc::new(amounts));
+                    status.resources = Some(Rc::new(amounts.clone()));
                 }
             }
             status::set_conditions(pod, !pod.status.pod_ip.is_empty(), wall, generation);
         });
-        let restarts = |i: &u32| {
-            let (list, index) = containers::place(&spec, *i);
-            let (new, old) = (resources(&spec, list, index), resources(&had, list, index));
-            let policies = spec.raw[list][index]["resizePolicy"]
+        let restarts = |id: &ContainerId| {
+            let (new, old) = (resources(&spec, *id), resources(&allocated, *id));
+            let policies = id.raw(&spec)["resizePolicy"]
                 .as_array()
                 .into_iter()
                 .flatten();
@@ -115,32 +105,38 @@ impl PodPass<'_, '_> {
                         .any(|amounts| new[amounts][name] != old[amounts][name])
                 })
         };
-        changed
-            .into_iter()
-            .filter(restarts)
-            .flat_map(|i| {
-                self.kill_container(i, "Container {} resize requires restart", None, false)
-            })
-            .collect()
+        let mut jobs = Jobs::new();
+        for id in changed.into_iter().filter(restarts) {
+            let kill = Kill {
+                message: "Container {} resize requires restart",
+                probe: None,
+                at_once: false,
+            };
+            jobs.extend(self.kill_container(id, kill));
+        }
+        jobs
     }
 
     /// Returns the reason why the node has no room for the Pod with these resources.
     fn no_room(&self, spec: &PodSpec) -> Option<(&'static str, Str)> {
         let name = &self.pod().node_name;
-        let node = self.out.server.get(&ObjectRef::new(Kind::Node, "", name))?;
+        let node = self
+            .out
+            .store()
+            .get(&ObjectRef::new(Kind::Node, "", name))?;
         let runs = |other: &ObjectRef| {
             self.out
-                .server
+                .store()
                 .get(other)
                 .and_then(|o| o.pod())
                 .is_some_and(|pod| !pod.is_terminal())
         };
-        let others = self.kubelets.pods.iter().filter(|(uid, other)| {
-            **uid != self.job.uid && other.node == *name && runs(&other.pod)
-        });
-        let used = others.fold(Resources::default(), |sum, (_, other)| {
-            sum.plus(other.allocated.requests)
-        });
+        let others = self.kubelets.workers.values();
+        let used = others
+            .filter(|other| other.node == *name && runs(&other.pod))
+            .fold(Resources::default(), |sum, other| {
+                sum.plus(other.allocated.requests)
+            });
         refusal(spec.requests, used, node.body::<Node>().allocatable())
     }
 }

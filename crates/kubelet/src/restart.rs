@@ -3,113 +3,98 @@
 //! Models `doBackOff` of `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::behaviour::Behaviour;
-use super::containers;
-use super::state::Course;
-use super::{
-    BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, PodStep,
-    status,
-};
+use super::containers::{self, ContainerId};
+use super::pod_worker::{Jobs, PodStep};
+use super::{PodSync, pulls, status};
 use apiserver::why::Why;
 use k8s_model::Str;
 use k8s_model::pod::{ContainerState, ContainerStatus, Waiting};
-use k8s_model::time::SECOND;
+use k8s_model::time::{MS, SECOND};
 use smol_str::format_smolstr;
-use std::collections::BTreeMap;
 
-impl PodPass<'_, '_> {
-    /// Restarts a container that has ended: the first time immediately, then after a back-off.
-    pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
-        let mut held_back = 0;
-        if let Some(course) = self.kubelets.course_mut(self.job.uid) {
-            if ran >= BACK_OFF_RESET_S {
-                course.held_back.remove(&i);
-            }
-            held_back = course.held_back.get(&i).copied().unwrap_or(0);
-        }
-        let restart = PodStep::Restart(i, self.run_number(i));
-        vec![if held_back == 0 {
-            self.then(FIRST_RESTART_US, restart)
+/// Delay of a restart without back-off.
+const FIRST_RESTART_US: u64 = 300 * MS;
+/// Time from the end of a container to the status that shows its back-off.
+const BACK_OFF_SHOWN_US: u64 = 500 * MS;
+
+impl PodSync<'_, '_> {
+    /// Restarts a container that has ended after running for `ran` seconds: the first time immediately, then after a back-off.
+    pub(super) fn restart_after_exit(&mut self, id: ContainerId, ran: i64) -> Jobs {
+        let backs_off = self.worker_mut().container_mut(id).backs_off(ran);
+        let run = self.worker.restart_count(id);
+        vec![if backs_off {
+            self.then(BACK_OFF_SHOWN_US, PodStep::BackOff(id))
         } else {
-            self.then(BACK_OFF_SHOWN_US, PodStep::BackOff(i))
+            self.then(FIRST_RESTART_US, PodStep::Restart(id, run))
         }]
     }
 
-    /// Puts a container into back-off: 10 s, 20 s, 40 s… up to 5 min.
-    pub(super) fn back_off(&mut self, i: u32) -> Jobs {
-        let known = self.kubelets.course(self.job.uid);
-        let count = |map: fn(&Course) -> &BTreeMap<u32, i32>| {
-            known
-                .and_then(|course| map(course).get(&i))
-                .copied()
-                .unwrap_or(1)
+    /// Puts a container into back-off.
+    pub(super) fn back_off(&mut self, id: ContainerId) -> Jobs {
+        let (seconds, restarts) = {
+            let run = self.worker_mut().container_mut(id);
+            (run.back_off(), run.restart_count())
         };
-        let (held_back, restarts) = (
-            count(|course| &course.held_back),
-            count(|course| &course.restarts),
-        );
-        let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
         let object = self.object.clone();
-        let Some((list, container)) = containers::container(object.body(), i) else {
+        let pod: &k8s_model::pod::Pod = object.body();
+        let Some(container) = id.container(&pod.spec) else {
             return Vec::new();
         };
-        if containers::seen(object.body(), i).is_none_or(|status| status.state.terminated.is_none())
+        if id
+            .status(pod)
+            .is_none_or(|status| status.state.terminated.is_none())
         {
             return Vec::new();
         }
-        let (name, pod, uid) = (
-            container.name.clone(),
-            object.meta.name.clone(),
-            object.meta.uid,
-        );
-        let namespace = object.meta.namespace.clone();
-        let field = format_smolstr!("spec.{list}{{{name}}}");
-        self.out.event_at(
-            &object,
-            &field,
-            "Warning",
-            "BackOff",
-            format_smolstr!(
-                "Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"
-            ),
-        );
-        self.write(
-            Why::BackOff {
-                seconds: i64::from(seconds),
-                count: restarts,
-            },
-            |body| {
-                let Some(status) = containers::status(body, i) else {
-                    return;
-                };
-                status.last_state = ContainerState {
-                    terminated: status.state.terminated.take(),
-                    ..Default::default()
-                };
-                let message = format!(
-                    "back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})",
-                    span(seconds)
-                );
-                status.state = ContainerState {
-                    waiting: Some(Box::new(Waiting {
-                        reason: "CrashLoopBackOff".into(),
-                        message: message.into(),
-                    })),
-                    ..Default::default()
-                };
-                status.container_id = Str::default();
-                status.image_id = Default::default();
-            },
-        );
-        vec![self.then(
-            seconds as u64 * SECOND,
-            PodStep::Restart(i, self.run_number(i)),
-        )]
+        let name = &container.name;
+        let meta = &object.meta;
+        let pod_name = format_smolstr!("{}_{}({})", meta.name, meta.namespace, meta.uid);
+        let message =
+            format_smolstr!("Back-off restarting failed container {name} in pod {pod_name}");
+        self.record_container_event(id, "Warning", "BackOff", message);
+        let why = Why::BackOff {
+            seconds: i64::from(seconds),
+            count: restarts,
+        };
+        self.write(why, |body| {
+            let Some(status) = id.status_mut(body) else {
+                return;
+            };
+            status.last_state = ContainerState {
+                terminated: status.state.terminated.take(),
+                ..Default::default()
+            };
+            let message = format!(
+                "back-off {}restarting failed container={name} pod={pod_name}",
+                span(seconds)
+            );
+            status.state = ContainerState {
+                waiting: Some(Box::new(Waiting {
+                    reason: "CrashLoopBackOff".into(),
+                    message: message.into(),
+                })),
+                ..Default::default()
+            };
+            status.container_id = Str::default();
+            status.image_id = Default::default();
+        });
+        vec![self.then(seconds as u64 * SECOND, PodStep::Restart(id, restarts))]
+    }
+
+    /// Restarts a container, unless it has restarted since the run of this number or cannot be pulled.
+    pub(super) fn restart_run(&mut self, id: ContainerId, run: i32) -> Jobs {
+        if run == self.worker.restart_count(id) && !pulls::fails(self.pod(), id) {
+            self.restart(id, None)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Restarts a container, or starts a delayed one for the first time; `ended` is the exit code if it has just been stopped for this.
-    pub(super) fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
-        let Some((list, container)) =
-            containers::container(self.pod(), i).map(|(list, c)| (list, c.clone()))
+    pub(super) fn restart(&mut self, id: ContainerId, ended: Option<i32>) -> Jobs {
+        let Some(container) = id
+            .container(&self.pod().spec)
+            .map(|container| self.expanded(container).into_owned())
         else {
             return Vec::new();
         };
@@ -119,71 +104,60 @@ impl PodPass<'_, '_> {
         // A container that could not be created so far starts for the first time.
         let never_ran =
             |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
-        let first = ended.is_none() && containers::seen(self.pod(), i).is_some_and(never_ran);
-        if first && let Some(n) = containers::number(i) {
-            return self.next_init(n);
+        let is_first = ended.is_none() && id.status(self.pod()).is_some_and(never_ran);
+        if is_first && let ContainerId::Init(index) = id {
+            return self.next_init(index);
         }
-        if let Some(jobs) = self.wait_for_environment(i) {
+        if let Some(jobs) = self.wait_for_environment(id) {
             return jobs;
         }
-        let sidecar = containers::is_sidecar(&container);
-        let init = containers::number(i).filter(|_| !sidecar);
-        let ephemeral = containers::is_ephemeral(i);
         // Init containers that run to completion, and ephemeral ones, are never ready.
-        let counts = init.is_none() && !ephemeral;
-        let plan = match init {
+        let can_be_ready = id.is_long_running(&container);
+        let completes = match id {
+            ContainerId::Init(index) if !can_be_ready => Some(index),
+            _ => None,
+        };
+        let plan = match completes {
             Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
-            None => self.behaviour(&container, i),
+            None => self.behaviour(&container, id),
         };
         if !plan.pulls {
-            return self.cannot_restart(i, ended);
+            return self.cannot_restart(id, ended);
         }
-        self.say_started(&container.name, &container.image, list);
-        let (wall, generation, id) = (
-            self.out.server.wall(),
-            self.object.meta.generation,
-            self.container_id(),
-        );
-        let mut count = 0;
-        if !first && let Some(course) = self.kubelets.course_mut(self.job.uid) {
-            let n = course.restarts.entry(i).or_default();
-            *n += 1;
-            count = *n;
-            *course.held_back.entry(i).or_default() += 1;
-        }
+        self.record_started(id);
+        let (wall, runtime_id) = (self.out.store().wall(), self.container_runtime_id());
+        let count = if is_first {
+            0
+        } else {
+            self.worker_mut().container_mut(id).restart_after_exit()
+        };
         let why = match ended {
-            _ if first => self.why_started(std::slice::from_ref(&container), &[plan]),
+            _ if is_first => self.why_started(std::slice::from_ref(&container), &[plan]),
             Some(_) => Why::NewImage {
                 image: container.image.clone(),
             },
             None => Why::Restarted { count },
         };
-        self.write(why, |pod| {
-            let Some(status) = containers::status(pod, i) else {
+        self.write_status(why, |pod| {
+            let Some(status) = id.status_mut(pod) else {
                 return;
             };
             status::keep_end(status, ended, wall);
             status.restart_count = count;
-            status::run(
-                status,
-                &container.image,
-                id,
-                wall,
-                counts && plan.ready_after == Some(0),
-            );
-            if ephemeral {
-                status.started = None;
-            } else if counts {
-                status.started = Some(plan.started_after == Some(0));
-                if containers::number(i).is_none() {
-                    status::begin_phase(pod);
-                }
+            let ready = can_be_ready && plan.ready_after == Some(0);
+            status::run(status, &container.image, runtime_id, wall, ready);
+            match id {
+                ContainerId::Ephemeral(_) => status.started = None,
+                _ if can_be_ready => status.started = Some(plan.started_after == Some(0)),
+                _ => {}
             }
-            status::set_conditions(pod, true, wall, generation);
+            if let ContainerId::Regular(_) = id {
+                status::begin_phase(pod);
+            }
         });
-        match init {
-            Some(n) => vec![self.then(containers::time(&container), PodStep::Init(n))],
-            None => self.follow(i, &plan),
+        match completes {
+            Some(index) => vec![self.then(containers::time(&container), PodStep::Init(index))],
+            None => self.follow(id, &plan),
         }
     }
 }

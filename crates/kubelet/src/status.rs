@@ -2,7 +2,8 @@
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
-use super::containers::{After, after, ends, has_ended, is_sidecar, number_of, policy, seen};
+use super::behaviour::Stop;
+use super::containers::{After, ContainerId, after, ends, is_initialized, policy};
 use k8s_model::pod::{
     ContainerState, ContainerStatus, Pod, PodCondition, PodIp, PodStatus, Running, Terminated,
     Waiting, image_parts,
@@ -25,7 +26,7 @@ pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState
 
 /// Sorts the statuses of ephemeral containers by name, regardless of the order in the spec (`SortedContainerStatuses`).
 pub(super) fn sort(statuses: &mut [ContainerStatus]) {
-    k8s_model::sort::sort_by_key(statuses, |status| status.name.clone());
+    statuses.sort_by_key(|status| status.name.clone());
 }
 
 /// Sets all containers to waiting: for their sandbox, or for the init containers.
@@ -115,16 +116,15 @@ pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Ti
 }
 
 /// Marks an init container as completed; a sidecar keeps running.
-pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
-    let (Some(container), Some(status)) = (
-        pod.spec.init_containers.get(n),
-        pod.status.init_container_statuses.get_mut(n),
-    ) else {
+pub(super) fn finish_init(pod: &mut Pod, index: u32, runtime_id: Str, now: Timestamp) {
+    let id = ContainerId::Init(index);
+    let spec = pod.spec.clone();
+    let (Some(container), Some(status)) = (id.container(&spec), id.status_mut(pod)) else {
         return;
     };
-    identify(status, &container.image, id.clone());
+    identify(status, &container.image, runtime_id.clone());
     status.ready = true;
-    if container.restart_policy == "Always" {
+    if container.is_sidecar() {
         status.started = Some(true);
         status.state = ContainerState {
             running: Some(Running {
@@ -136,7 +136,7 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
     }
     status.started = Some(false);
     let ended = Terminated {
-        container_id: id,
+        container_id: runtime_id,
         reason: Str::new_static("Completed"),
         started_at: Some(now),
         finished_at: Some(now),
@@ -163,16 +163,19 @@ pub(super) fn begin_phase(pod: &mut Pod) {
 /// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars and ephemeral
 /// containers end with them.
 pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
-    let code = |i: u32| Some(seen(pod, i)?.state.terminated.as_ref()?.exit_code);
-    let codes: Vec<Option<i32>> = (0..pod.status.container_statuses.len() as u32)
-        .map(code)
-        .collect();
-    let over = |(i, code): (usize, &Option<i32>)| {
-        code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing)
+    let code = |id: ContainerId| Some(id.status(pod)?.state.terminated.as_ref()?.exit_code);
+    let codes: Vec<Option<i32>> = ContainerId::regular(&pod.spec).map(code).collect();
+    let is_over = |(id, code): (ContainerId, &Option<i32>)| {
+        code.is_some_and(|code| after(pod, id, code) == After::Nothing)
     };
-    if !codes.iter().enumerate().all(over) {
+    if !ContainerId::regular(&pod.spec).zip(&codes).all(is_over) {
         return;
     }
+    let spec = pod.spec.clone();
+    let stops: Vec<(Str, i32)> = spec
+        .every_container()
+        .map(|(_, container)| (container.name.clone(), Stop::of(container, 0, 0).code))
+        .collect();
     let PodStatus {
         init_container_statuses: init,
         ephemeral_container_statuses: ephemeral,
@@ -183,7 +186,7 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
         .chain(ephemeral.iter_mut())
         .filter(|status| status.state.running.is_some())
     {
-        terminate(status, 0, now);
+        terminate(status, code_of(&stops, &status.name), now);
     }
     let failed = codes.iter().any(|code| *code != Some(0));
     pod.status.phase = if failed {
@@ -193,20 +196,35 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
     };
 }
 
-/// Writes the status of stopped containers; containers that never ran have `ContainerStatusUnknown`.
-pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
+fn code_of(codes: &[(Str, i32)], name: &str) -> i32 {
+    codes
+        .iter()
+        .find(|(other, _)| other == name)
+        .map_or(0, |(_, code)| *code)
+}
+
+/// Writes the status of stopped containers, given the exit code of each; containers that never ran have `ContainerStatusUnknown`.
+pub(super) fn stop(pod: &mut Pod, codes: &[(Str, i32)], now: Timestamp, generation: i64) {
     let mut failed = false;
     let ended = pod.is_terminal();
     let policies: Vec<Str> = pod
         .status
         .container_statuses
         .iter()
-        .map(|status| policy(pod, number_of(pod, &status.name).unwrap_or_default()).into())
+        .map(|status| {
+            let id = ContainerId::named(pod, &status.name);
+            id.map_or_else(Str::default, |id| policy(pod, id).into())
+        })
         .collect();
     // A container that would have been restarted is not found; init containers have completed.
     let lost = |status: &ContainerStatus, policy: Option<&Str>| match &status.state.terminated {
         Some(state) => !ended && policy.is_some_and(|policy| !ends(policy, state.exit_code)),
         None => status.state.waiting.is_some(),
+    };
+    let spec = pod.spec.clone();
+    let is_sidecar = |name: &Str| {
+        let mut all = spec.init_containers.iter();
+        all.any(|container| container.name == *name && container.is_sidecar())
     };
     let before = pod
         .status
@@ -220,9 +238,8 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
         .zip(policies.iter().map(Some));
     for (status, policy) in before.chain(own) {
         if status.state.running.is_some() {
-            terminate(status, 0, now);
+            terminate(status, code_of(codes, &status.name), now);
         } else if lost(status, policy) {
-            failed = true;
             status.state = ContainerState {
                 terminated: Some(Box::new(Terminated {
                     exit_code: 137,
@@ -234,14 +251,10 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
                 })),
                 ..Default::default()
             };
-        } else if status
-            .state
-            .terminated
-            .as_ref()
-            .is_some_and(|t| t.exit_code != 0)
-        {
-            failed = true;
         }
+        // The end of a sidecar decides nothing.
+        let end = status.state.terminated.as_ref();
+        failed |= end.is_some_and(|end| end.exit_code != 0) && !is_sidecar(&status.name);
     }
     for status in pod
         .status
@@ -249,7 +262,7 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
         .iter_mut()
         .filter(|status| status.state.running.is_some())
     {
-        terminate(status, 0, now);
+        terminate(status, code_of(codes, &status.name), now);
     }
     if !ended {
         pod.status.phase = if failed {
@@ -363,7 +376,7 @@ fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mu
         .iter()
         .zip(&pod.status.init_container_statuses);
     let (sidecars, others): (Vec<_>, Vec<_>) =
-        statuses.partition(|(container, _)| is_sidecar(container));
+        statuses.partition(|(container, _)| container.is_sidecar());
     let late = sidecars
         .iter()
         .filter(|(_, status)| !status.ready)
@@ -372,7 +385,7 @@ fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mu
     all.append(unready);
     *unready = all;
     // Once a main container has started, initialization is complete.
-    if has_ended(pod) {
+    if is_initialized(pod) {
         return;
     }
     let waits = |name: &Str| {

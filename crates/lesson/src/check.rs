@@ -110,7 +110,7 @@ impl Player {
         if let Some(said) = play.failure {
             self.note(Flaw::Failed(said));
         }
-        (self.sim, self.history) = (play.sim, play.history);
+        (self.sim, self.history) = (play.host.sim, play.history);
     }
 
     fn step(&mut self, step: &LessonStep) {
@@ -155,7 +155,7 @@ impl Player {
 
     /// Returns true if a play completes the task, at its end or at any instant before.
     fn does(play: &mut Play) -> bool {
-        play.history.is_reached(&play.sim)
+        play.history.is_reached(&play.host.sim)
     }
 
     fn task(&mut self, task: &LessonTask) {

@@ -97,6 +97,32 @@ pub enum Expr {
     Over(usize),
 }
 
+impl Expr {
+    /// Parses a condition of an instant: without aggregations over time, and without functions of the present or of a step.
+    ///
+    /// # Errors
+    /// An error of the expression.
+    pub fn of_instant(text: &str) -> Result<Expr, ExprError> {
+        let expr = Expressions::default().whole(text, true)?;
+        match expr.function_of_step() {
+            Some(name) => Err(ExprError::OnlyNow(name)),
+            None => Ok(expr),
+        }
+    }
+
+    /// Returns the name of a function in the expression that tells of a step.
+    fn function_of_step(&self) -> Option<&'static str> {
+        match self {
+            Expr::Number(_) | Expr::Text(_) | Expr::Over(_) => None,
+            Expr::Not(inner) => inner.function_of_step(),
+            Expr::Binary(_, left, right) => {
+                left.function_of_step().or_else(|| right.function_of_step())
+            }
+            Expr::Call(function, _) => function.of_step.then_some(function.name),
+        }
+    }
+}
+
 /// Aggregations over time in the expressions of one step.
 #[derive(Clone, Debug, Default)]
 pub struct Expressions {
@@ -187,7 +213,7 @@ struct Reader<'t> {
 
 impl Expressions {
     /// Parses an expression to aggregate over time; returns its index.
-    pub fn read_over(&mut self, over: Aggregation, text: &str) -> Result<usize, ExprError> {
+    pub fn parse_aggregate(&mut self, over: Aggregation, text: &str) -> Result<usize, ExprError> {
         let expr = self.whole(text, true)?;
         self.over.push((over, expr));
         Ok(self.over.len() - 1)

@@ -2,6 +2,7 @@
 
 use super::expr::{Expr, Expressions};
 use super::history::{ObservedHistory, Value};
+use apiserver::Actor;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use std::rc::Rc;
@@ -94,12 +95,30 @@ pub struct Lesson {
     pub title: Text,
     /// Summary in one sentence.
     pub summary: Text,
+    /// Abilities that a learner has after it, each continuing "You can now".
+    pub learned: Vec<Text>,
+    /// Questions after the last step, by which a learner checks what was learnt.
+    pub review: Vec<ReviewQuestion>,
     /// Cluster before the first step.
     pub cluster: ClusterConfig,
     /// Seed of names and uids.
     pub seed: u64,
     /// Steps.
     pub steps: Vec<LessonStep>,
+}
+
+impl Lesson {
+    /// Returns true if a step shows a machine beside the cluster.
+    pub fn uses_machine(&self) -> bool {
+        self.steps.iter().any(|step| step.beside.is_some())
+    }
+}
+
+/// Machine beside the cluster of a lesson.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BesideMachine {
+    /// Copy of the cluster in which a program that reacts to events alone runs the ReplicaSets.
+    EventDriven,
 }
 
 /// Step of a lesson.
@@ -111,8 +130,10 @@ pub struct LessonStep {
     pub look: Option<Rc<str>>,
     /// Diagram to show.
     pub view: Option<&'static View>,
+    /// Machine to show beside the cluster, which gets the same actions and faults.
+    pub beside: Option<BesideMachine>,
     /// Controller whose pseudo-code is highlighted.
-    pub control_loop: Option<&'static str>,
+    pub control_loop: Option<Actor>,
     /// Actions to play.
     pub actions: Rc<[scenario::ScenarioStep]>,
     /// Question to answer before the actions are played.
@@ -125,6 +146,43 @@ pub struct LessonStep {
     pub expect: Vec<Expr>,
     /// Aggregations over time of the step's expressions.
     pub over: Rc<Expressions>,
+}
+
+/// Panels of the page that a step uses beside the diagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StepPanels {
+    /// Manifest: a manifest is applied.
+    pub manifest: bool,
+    /// Inspector: an object or a loop is looked at.
+    pub inspector: bool,
+}
+
+impl LessonStep {
+    /// Panels that the step uses.
+    pub fn panels(&self) -> StepPanels {
+        let task = self.task.as_ref();
+        let solution = task.iter().flat_map(|task| task.solution.iter());
+        let mut actions = self.actions.iter().chain(solution);
+        StepPanels {
+            manifest: actions.any(|action| matches!(action, scenario::ScenarioStep::Apply(_))),
+            inspector: self.look.is_some()
+                || self.control_loop.is_some()
+                || task.is_some_and(|task| task.about.is_some()),
+        }
+    }
+}
+
+/// Question after the last step.
+#[derive(Clone, Debug, Default)]
+pub struct ReviewQuestion {
+    /// Question text.
+    pub ask: Text,
+    /// Choices.
+    pub choices: Vec<Text>,
+    /// Index of the right choice.
+    pub right: usize,
+    /// Explanation shown with the answer.
+    pub because: Text,
 }
 
 /// Question about the outcome of the step.

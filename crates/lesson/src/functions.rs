@@ -1,6 +1,6 @@
 //! Functions of the expression language, one entry each. The format's document lists them.
 
-use super::history::{ObservedHistory, Value};
+use super::history::{ObservedHistory, Update, Value};
 use apiserver::journal::Record;
 use cluster::Sim;
 use cluster::disk::{FilePlace, place};
@@ -8,9 +8,8 @@ use cluster_network::connectivity::{self, RequestOutcome};
 use cluster_network::dns;
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolumeClaim;
-use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
-use kubectl::distance;
-use kubectl::printers::pod_status;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
+use kubectl::printers::PodSummary;
 use serde_json::Value as Json;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -42,6 +41,8 @@ pub struct Function {
     pub about: &'static str,
     /// True if the function needs the present state rather than the journal: it cannot be aggregated over time.
     pub only_now: bool,
+    /// True if the function tells of the learner's step: it has no meaning without one.
+    pub of_step: bool,
     /// Implementation; the simulation is given when the present is evaluated.
     pub run: Run,
 }
@@ -79,11 +80,7 @@ pub fn find(name: &str) -> Option<&'static Function> {
 
 /// Returns the function whose name is nearest to a word, within two edits.
 pub fn nearest(word: &str) -> Option<&'static str> {
-    let near = ALL
-        .iter()
-        .map(|function| (distance(word, function.name), function.name))
-        .min()?;
-    (near.0 <= 2).then_some(near.1)
+    kubectl::nearest(word, ALL.iter().map(|function| function.name), 2)
 }
 
 const fn function(
@@ -97,7 +94,20 @@ const fn function(
         usage,
         about,
         only_now: false,
+        of_step: false,
         run,
+    }
+}
+
+const fn of_step(
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: Run,
+) -> Function {
+    Function {
+        of_step: true,
+        ..function(name, usage, about, run)
     }
 }
 
@@ -206,9 +216,9 @@ pub const ALL: &[Function] = &[
         "what `kubectl get pods` shows as STATUS: 'Running', 'Pending', 'ImagePullBackOff'",
         |history, _, words| {
             let pod = history.named(Kind::Pod, &words[0]);
-            pod.map_or(Value::Nothing, |pod| {
-                Value::Text(pod_status(&pod.to_value()).into())
-            })
+            let status = |object: &Object| Some(PodSummary::of(object, object.pod()?).reason);
+            pod.and_then(|pod| status(pod))
+                .map_or(Value::Nothing, |reason| Value::Text(reason.into()))
         },
     ),
     function(
@@ -312,13 +322,62 @@ pub const ALL: &[Function] = &[
         "created",
         "created(kind or object)",
         "how many were created since the step began; of a workload: its Pods",
-        |history, _, words| history.changed(&history.created, &words[0]),
+        |history, _, words| history.count_objects(&history.created, &words[0]),
     ),
     function(
         "deleted",
         "deleted(kind or object)",
         "how many are gone since the step began; of a workload: its Pods",
-        |history, _, words| history.changed(&history.deleted, &words[0]),
+        |history, _, words| history.count_objects(&history.deleted, &words[0]),
+    ),
+    function(
+        "changed",
+        "changed(kind or object)",
+        "how often they were changed since the step began; of a workload: its Pods",
+        |history, _, words| history.count_updates(&words[0], |_| true),
+    ),
+    function(
+        "unready",
+        "unready(kind or object)",
+        "how often one that was ready stopped being ready since the step began; of a workload: its Pods",
+        |history, _, words| {
+            history.count_updates(&words[0], |update| {
+                has_condition(&update.before, "Ready", "True")
+                    && !has_condition(&update.object, "Ready", "True")
+            })
+        },
+    ),
+    function(
+        "became",
+        "became(kind or object, condition[, status])",
+        "how often a condition of theirs turned to a status, True if none is given, since the step began: became(deployment/web, Available, False)",
+        |history, _, words| {
+            let status = words.get(2).map_or("True", |status| status);
+            // Of a workload the condition is its own, and not that of its Pods.
+            let subject = match (history.subject(&words[0]), history.find(&words[0])) {
+                (Some(Subject::PodsOf(_)), Some(object)) => Subject::Object(object.key()),
+                (Some(subject), _) => subject,
+                (None, _) => return Value::Nothing,
+            };
+            let created = history.created.iter().filter(|object| {
+                subject.includes(object) && has_condition(object, &words[1], status)
+            });
+            let updated = history.updated.iter().filter(|update| {
+                subject.includes(&update.object)
+                    && has_condition(&update.object, &words[1], status)
+                    && !has_condition(&update.before, &words[1], status)
+            });
+            Value::Number((created.count() + updated.count()) as i64)
+        },
+    ),
+    function(
+        "events",
+        "events(reason)",
+        "how many Events with this reason there were since the step began: events(FailedScheduling)",
+        |history, _, words| {
+            let has_reason = |event: &&Rc<Object>| matches!(&event.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(&words[0]));
+            Value::Number(history.events.iter().filter(has_reason).count() as i64)
+        },
     ),
     now(
         "refused",
@@ -345,7 +404,7 @@ pub const ALL: &[Function] = &[
             Value::Number(since.iter().filter(|entry| matches!(&entry.record, Record::Refused(refused) if of(&refused.key))).count() as i64)
         },
     ),
-    function(
+    of_step(
         "ran",
         "ran(words)",
         "whether a command with these words was entered: ran('rollout undo')",
@@ -358,7 +417,7 @@ pub const ALL: &[Function] = &[
             Value::Truth(history.lines().any(has))
         },
     ),
-    function(
+    of_step(
         "looked",
         "looked(object)",
         "whether an object was selected, or described with kubectl",
@@ -370,7 +429,7 @@ pub const ALL: &[Function] = &[
             Value::Truth(selected || history.lines().any(|line| describes(line, object)))
         },
     ),
-    function(
+    of_step(
         "seconds",
         "seconds()",
         "seconds since the step began",
@@ -384,7 +443,7 @@ pub const ALL: &[Function] = &[
             let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
                 return Value::Nothing;
             };
-            match place(sim.server(), pod, 0, &words[1]) {
+            match place(sim.store(), pod, 0, &words[1]) {
                 FilePlace::Disk { disk, path } => sim
                     .disks
                     .read(&disk, &path)
@@ -401,7 +460,7 @@ pub const ALL: &[Function] = &[
             let Some(sim) = sim else {
                 return Value::Nothing;
             };
-            Value::Number(dns::lookup(sim.server(), NAMESPACE, &words[0]).len() as i64)
+            Value::Number(dns::lookup(sim.store(), NAMESPACE, &words[0]).len() as i64)
         },
     ),
     now(
@@ -417,7 +476,7 @@ pub const ALL: &[Function] = &[
                 .map_or(Some(80), |port| port.parse().ok())
                 .unwrap_or(0);
             let attempt =
-                connectivity::connect(sim.server(), pod, &words[1], port, sim.journal().len());
+                connectivity::connect(sim.store(), pod, &words[1], port, sim.journal().len());
             Value::Truth(attempt.outcome == RequestOutcome::Answered)
         },
     ),
@@ -466,40 +525,21 @@ impl ObservedHistory {
         self.commands.iter().chain(&self.entered)
     }
 
-    /// Returns the object that a word refers to: `web`, `pod/web-0`, `deploy/web`.
+    /// Returns the object that a word refers to: `web`, `pod/web-0`, `prod/web`, `deploy/prod/web`.
     pub fn find(&self, word: &str) -> Option<&Rc<Object>> {
-        match word.split_once('/') {
-            Some((kind, name)) => {
-                let kind = Kind::from_word(kind)?;
-                let namespace = if kind.info().namespaced {
-                    NAMESPACE
-                } else {
-                    ""
-                };
-                self.objects.get(&ObjectRef::new(kind, namespace, name))
-            }
-            None => {
-                let namespace = |kind: Kind| {
-                    if kind.info().namespaced {
-                        NAMESPACE
-                    } else {
-                        ""
-                    }
-                };
-                NAMED.iter().find_map(|kind| {
-                    self.objects
-                        .get(&ObjectRef::new(*kind, namespace(*kind), word))
-                })
-            }
+        let name = ObjectName::parse(word);
+        let get = |kind| self.objects.get(&name.of_kind(kind));
+        match name.kind {
+            Some(kind) => get(kind),
+            None => NAMED.iter().find_map(|kind| get(*kind)),
         }
     }
 
     /// Returns the object of a fixed kind that a word refers to.
     fn named(&self, kind: Kind, word: &str) -> Option<&Rc<Object>> {
-        match word.contains('/') {
-            true => self.find(word).filter(|object| object.kind == kind),
-            false => self.objects.get(&ObjectRef::new(kind, NAMESPACE, word)),
-        }
+        let name = ObjectName::parse(word);
+        let is_kind = name.kind.is_none_or(|named| named == kind);
+        self.objects.get(&name.of_kind(kind)).filter(|_| is_kind)
     }
 
     fn claim(&self, word: &str) -> Option<&PersistentVolumeClaim> {
@@ -508,8 +548,8 @@ impl ObservedHistory {
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.objects
-            .iter()
-            .filter(move |(key, _)| key.kind == kind)
+            .range(ObjectRef::new(kind, "", "")..)
+            .take_while(move |(key, _)| key.kind == kind)
             .map(|(_, object)| object)
     }
 
@@ -576,6 +616,17 @@ impl ObservedHistory {
             _ => None,
         };
         let value = object.to_value();
+        // A DaemonSet's status does not tell its newest revision.
+        let revision = |object: &Object| match &object.body {
+            Body::ControllerRevision(revision) => revision.revision,
+            _ => 0,
+        };
+        let daemons = (object.kind == Kind::DaemonSet).then(|| {
+            self.of_kind(Kind::ControllerRevision)
+                .filter(|one| one.meta.is_controlled_by(object.meta.uid))
+                .max_by_key(|one| revision(one))
+                .and_then(|one| one.meta.label("controller-revision-hash").cloned())
+        });
         // The controller has not observed the change yet, so no Pod is updated.
         let observed = value
             .pointer("/status/observedGeneration")
@@ -586,7 +637,8 @@ impl ObservedHistory {
         let of_status = value
             .pointer("/status/updateRevision")
             .and_then(Json::as_str)
-            .map(str::to_owned);
+            .map(Str::from)
+            .or(daemons.flatten());
         let is_new = |pod: &Object| match (&newest, &of_status) {
             (Some(uid), _) => pod.meta.is_controlled_by(*uid),
             (None, Some(revision)) => pod
@@ -645,42 +697,140 @@ impl ObservedHistory {
         slices.map(ready).sum::<usize>() as i64
     }
 
-    /// Counts the objects of a kind, of a workload, or with a name.
-    fn changed(&self, objects: &[Rc<Object>], word: &str) -> Value {
-        let number = |count: usize| Value::Number(count as i64);
-        if let Some((kind, name)) = word.split_once('/') {
-            let Some(kind) = Kind::from_word(kind) else {
-                return Value::Nothing;
-            };
-            return number(
-                objects
-                    .iter()
-                    .filter(|object| object.kind == kind && object.meta.name == name)
-                    .count(),
-            );
+    /// Returns what a word refers to: `pod`, `pod/web-0`, or the name of a workload, whose Pods are meant, or of another object.
+    fn subject(&self, word: &str) -> Option<Subject> {
+        let name = ObjectName::parse(word);
+        if let Some(kind) = name.kind {
+            return Some(Subject::Object(name.of_kind(kind)));
         }
-        if let Some(workload) = self.find(word).filter(|object| object.kind != Kind::Pod) {
-            let owners = self.owners(workload);
-            let own = |pod: &Object| {
-                pod.meta
-                    .controller()
-                    .is_some_and(|owner| owners.contains(&owner.uid))
-            };
-            return number(
-                objects
-                    .iter()
-                    .filter(|object| object.kind == Kind::Pod && own(object))
-                    .count(),
-            );
+        if let Some(kind) = Kind::from_word(word) {
+            return Some(Subject::Kind(kind));
         }
-        match Kind::from_word(word) {
-            Some(kind) => number(objects.iter().filter(|object| object.kind == kind).count()),
-            None => number(
-                objects
-                    .iter()
-                    .filter(|object| object.kind == Kind::Pod && object.meta.name == word)
-                    .count(),
-            ),
+        Some(match self.find(word) {
+            Some(object)
+                if object
+                    .kind
+                    .info()
+                    .pod_template
+                    .is_some_and(|it| !it.is_empty()) =>
+            {
+                Subject::PodsOf(self.owners(object))
+            }
+            Some(object) => Subject::Object(object.key()),
+            None => Subject::Object(name.of_kind(Kind::Pod)),
+        })
+    }
+
+    /// Counts the objects that a word refers to.
+    fn count_objects(&self, objects: &[Rc<Object>], word: &str) -> Value {
+        let Some(subject) = self.subject(word) else {
+            return Value::Nothing;
+        };
+        let count = objects.iter().filter(|object| subject.includes(object));
+        Value::Number(count.count() as i64)
+    }
+
+    /// Counts the updates that a condition holds for, of objects that a word refers to.
+    fn count_updates(&self, word: &str, counts: fn(&Update) -> bool) -> Value {
+        let Some(subject) = self.subject(word) else {
+            return Value::Nothing;
+        };
+        let updates = self.updated.iter();
+        let count = updates.filter(|update| subject.includes(&update.object) && counts(update));
+        Value::Number(count.count() as i64)
+    }
+}
+
+/// Name of an object in an expression: `web`, `pod/web-0`, `prod/web`, `deploy/prod/web`.
+struct ObjectName<'w> {
+    kind: Option<Kind>,
+    namespace: &'w str,
+    name: &'w str,
+}
+
+impl ObjectName<'_> {
+    /// Parses a name. What stands before a single slash is a kind if there is one of that name, and else a namespace.
+    fn parse(word: &str) -> ObjectName<'_> {
+        let (before, name) = word.rsplit_once('/').unwrap_or(("", word));
+        let (kind, namespace) = match before.split_once('/') {
+            // No object has a name with a slash: of an unknown kind there is none.
+            Some((kind, namespace)) => match Kind::from_word(kind) {
+                None => return ObjectName::nothing(word),
+                kind => (kind, Some(namespace)),
+            },
+            None => match Kind::from_word(before) {
+                None => (None, Some(before).filter(|before| !before.is_empty())),
+                kind => (kind, None),
+            },
+        };
+        ObjectName {
+            kind,
+            namespace: namespace.unwrap_or(NAMESPACE),
+            name,
         }
     }
+
+    /// Name that no object has.
+    fn nothing(word: &str) -> ObjectName<'_> {
+        ObjectName {
+            kind: None,
+            namespace: NAMESPACE,
+            name: word,
+        }
+    }
+
+    /// Key of the object of this name and a kind.
+    fn of_kind(&self, kind: Kind) -> ObjectRef {
+        let namespace = match kind.info().namespaced {
+            true => self.namespace,
+            false => "",
+        };
+        ObjectRef::new(kind, namespace, self.name)
+    }
+}
+
+/// Objects that a word of an expression refers to.
+enum Subject {
+    /// Objects of a kind.
+    Kind(Kind),
+    /// Object of this key.
+    Object(ObjectRef),
+    /// Pods that one of these owns.
+    PodsOf(Vec<Uid>),
+}
+
+impl Subject {
+    fn includes(&self, object: &Object) -> bool {
+        match self {
+            Subject::Kind(kind) => object.kind == *kind,
+            Subject::Object(key) => object.key() == *key,
+            Subject::PodsOf(owners) => {
+                let owner = object.meta.controller();
+                object.kind == Kind::Pod && owner.is_some_and(|it| owners.contains(&it.uid))
+            }
+        }
+    }
+}
+
+/// Returns true if a condition of an object's status has this value; letter case is ignored.
+fn has_condition(object: &Object, condition: &str, status: &str) -> bool {
+    // Pods are asked for each of their updates.
+    if let Some(pod) = object.pod() {
+        let mut conditions = pod.status.conditions.iter();
+        return conditions
+            .find(|one| one.kind.eq_ignore_ascii_case(condition))
+            .is_some_and(|one| one.status.eq_ignore_ascii_case(status));
+    }
+    let value = object.to_value();
+    let conditions = value.pointer("/status/conditions").and_then(Json::as_array);
+    let is = |one: &Json, field: &str, text: &str| {
+        one[field]
+            .as_str()
+            .is_some_and(|it| it.eq_ignore_ascii_case(text))
+    };
+    conditions
+        .into_iter()
+        .flatten()
+        .find(|one| is(one, "type", condition))
+        .is_some_and(|one| is(one, "status", status))
 }

@@ -5,8 +5,10 @@
 
 use super::expr::{Aggregation, Expr, Expressions, Operator};
 use apiserver::Actor;
-use apiserver::journal::{Journal, Op, Record};
+use apiserver::Why;
+use apiserver::journal::{Entry, Journal, Op, Record};
 use cluster::Sim;
+use controller_runtime::event_series::LATE_COUNT;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -60,6 +62,10 @@ pub struct ObservedHistory {
     pub created: Vec<Rc<Object>>,
     /// Objects deleted since the step began, in their last version.
     pub deleted: Vec<Rc<Object>>,
+    /// Updates of objects since the step began.
+    pub updated: Vec<Update>,
+    /// Occurrences of Events since the step began.
+    pub events: Vec<Rc<Object>>,
     /// Person's commands in the journal since the step, or its task, began.
     pub commands: Vec<Str>,
     /// Console input since then, including commands that only read.
@@ -77,6 +83,15 @@ pub struct ObservedHistory {
     slots: Vec<Slot>,
     over: Rc<Expressions>,
     goal: Option<Goal>,
+}
+
+/// Update of an object.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// Object before the update.
+    pub before: Rc<Object>,
+    /// Object after it.
+    pub object: Rc<Object>,
 }
 
 /// Goal of a task, evaluated after every instant.
@@ -99,13 +114,8 @@ impl ObservedHistory {
     pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
         self.fold(sim.journal(), sim.now(), true);
         self.first = self.read;
-        (
-            self.created,
-            self.deleted,
-            self.commands,
-            self.entered,
-            self.looked,
-        ) = Default::default();
+        self.forget_occurrences();
+        (self.entered, self.looked) = Default::default();
         (self.began, self.now, self.over, self.goal) = (sim.now(), sim.now(), over, None);
         self.slots = Vec::new();
         self.take();
@@ -148,6 +158,23 @@ impl ObservedHistory {
         self.slots.get(at).map(|slot| (&slot.value, slot.at))
     }
 
+    /// Creates the history of a step that begins now.
+    pub fn present(sim: &Sim) -> ObservedHistory {
+        let objects = k8s_model::kind::all()
+            .filter(|kind| *kind != Kind::Event)
+            .flat_map(|kind| sim.store().each(kind));
+        ObservedHistory {
+            objects: objects
+                .map(|object| (object.key(), object.clone()))
+                .collect(),
+            began: sim.now(),
+            now: sim.now(),
+            read: sim.journal().len(),
+            first: sim.journal().len(),
+            ..ObservedHistory::default()
+        }
+    }
+
     /// Builds the history up to `to` for a step that began at `began.0`, with `began.1` entries in the journal.
     pub fn of(
         journal: Journal<'_>,
@@ -157,7 +184,7 @@ impl ObservedHistory {
     ) -> ObservedHistory {
         let mut history = ObservedHistory::default();
         history.fold(journal.first(began.1), began.0, true);
-        (history.created, history.deleted, history.commands) = Default::default();
+        history.forget_occurrences();
         (history.first, history.began, history.now, history.over) =
             (history.read, began.0, began.0, over);
         history.take();
@@ -166,12 +193,12 @@ impl ObservedHistory {
     }
 
     /// Processes the same journal further, up to another end.
-    pub fn read_on(&mut self, journal: Journal<'_>, to: Time) {
+    pub fn catch_up(&mut self, journal: Journal<'_>, to: Time) {
         self.fold(journal, to, true);
     }
 
     /// Evaluates an expression without functions of the present.
-    pub fn value_then(&self, expr: &Expr) -> Value {
+    pub fn eval_recorded(&self, expr: &Expr) -> Value {
         self.eval(expr, None)
     }
 
@@ -188,7 +215,7 @@ impl ObservedHistory {
             },
         );
         self.fold(journal.first(first), self.began, true);
-        (self.created, self.deleted, self.commands) = Default::default();
+        self.forget_occurrences();
         (self.entered, self.looked, self.over, self.now) =
             (old.entered, old.looked, old.over, self.began);
         self.goal = old.goal.map(|goal| Goal {
@@ -221,34 +248,68 @@ impl ObservedHistory {
                 self.take();
                 changed = false;
             }
-            (self.now, self.read) = (entry.time, self.read + 1);
-            match &entry.record {
-                Record::Write { op, object, .. } if object.kind != Kind::Event => {
-                    changed = true;
-                    match op {
-                        Op::Added => self.created.push(object.clone()),
-                        Op::Deleted => self.deleted.push(object.clone()),
-                        Op::Modified => {}
-                    }
-                    match op {
-                        Op::Deleted => drop(self.objects.remove(&object.key())),
-                        _ => drop(self.objects.insert(object.key(), object.clone())),
-                    }
-                }
-                // The commands of the script precede the task.
-                _ if entry.is_command()
-                    && entry.actor == Actor::USER
-                    && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
-                {
-                    self.commands.extend(entry.command_line().map(Str::from));
-                }
-                _ => {}
-            }
+            changed |= self.observe(entry);
         }
         if changed {
             self.take();
         }
         self.now = self.now.max(to);
+    }
+
+    /// Processes the next entry; returns true if values may have changed.
+    pub fn observe(&mut self, entry: &Entry) -> bool {
+        (self.now, self.read) = (entry.time, self.read + 1);
+        match &entry.record {
+            Record::Write { op, object, .. } if object.kind == Kind::Event => {
+                // A count that is written later is no occurrence.
+                let occurs = *op != Op::Deleted && entry.why != (Why::Event { reason: LATE_COUNT });
+                if occurs {
+                    self.events.push(object.clone());
+                }
+                return occurs;
+            }
+            Record::Write { op, object, before } => {
+                match (op, before) {
+                    (Op::Added, _) => self.created.push(object.clone()),
+                    (Op::Deleted, _) => self.deleted.push(object.clone()),
+                    (Op::Modified, Some(before)) => self.updated.push(Update {
+                        before: before.clone(),
+                        object: object.clone(),
+                    }),
+                    (Op::Modified, None) => {}
+                }
+                match op {
+                    Op::Deleted => drop(self.objects.remove(&object.key())),
+                    _ => drop(self.objects.insert(object.key(), object.clone())),
+                }
+                return true;
+            }
+            // The commands of the script precede the task.
+            _ if entry.is_command()
+                && entry.actor == Actor::USER
+                && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) =>
+            {
+                self.commands.extend(entry.command_line().map(Str::from));
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Number of journal entries processed.
+    pub fn processed(&self) -> usize {
+        self.read
+    }
+
+    /// Forgets what happened before: functions count from here on.
+    pub fn forget_occurrences(&mut self) {
+        (
+            self.created,
+            self.deleted,
+            self.updated,
+            self.events,
+            self.commands,
+        ) = Default::default();
     }
 
     /// Updates the aggregations at the instant just processed.

@@ -1,12 +1,15 @@
 //! Parser of lessons, which reports errors with their lines.
 
 use super::expr::{Expr, ExprError, Expressions};
-use super::format::{Answers, CaptionPiece, Choice, Lesson, LessonStep, LessonTask, Predict, Text};
+use super::format::{
+    Answers, BesideMachine, CaptionPiece, Choice, Lesson, LessonStep, LessonTask, Predict,
+    ReviewQuestion, Text,
+};
 use super::script::LONGEST;
 use cluster::loops;
 use controller_runtime::cluster::ClusterConfig;
 use i18n::{Message, msg};
-use kubectl::distance;
+use kubectl::nearest;
 use serde_json::{Map, Value as Json};
 use std::rc::Rc;
 
@@ -30,8 +33,14 @@ pub enum Problem {
     Version,
     /// Unknown diagram.
     NoView(String),
+    /// Unknown machine beside the cluster.
+    NoMachine(String),
     /// Unknown controller.
     NoLoop(String),
+    /// Number of a choice that there is not.
+    NoChoice(u64),
+    /// Placeholder in a text that is shown as it is written.
+    Placeholder,
     /// Question with fewer than two choices and no number.
     NoAnswers,
     /// Too many steps.
@@ -75,6 +84,7 @@ impl LessonError {
             Problem::Second => msg::lesson_second(),
             Problem::OpenHole => msg::lesson_open_hole(),
             Problem::Version => msg::lesson_version(VERSION),
+            Problem::NoMachine(word) => msg::lesson_no_machine(word),
             Problem::NoView(view) => msg::lesson_no_view(
                 view,
                 Message::list(
@@ -86,6 +96,8 @@ impl LessonError {
             ),
             Problem::NoLoop(name) => msg::lesson_no_loop(name),
             Problem::NoAnswers => msg::lesson_no_answers(),
+            Problem::NoChoice(number) => msg::lesson_no_choice(*number as i64),
+            Problem::Placeholder => msg::lesson_placeholder(),
             Problem::TooLong => msg::lesson_too_long(MAX_STEPS),
             Problem::Lasts => msg::lesson_lasts(LONGEST.0 / 1000),
             Problem::Expression(error) => of_expression(error),
@@ -178,10 +190,14 @@ struct Reader {
 }
 
 /// Fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/command/lesson_schema.rs`).
-pub const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
+pub const LESSON: &[&str] = &[
+    "lesson", "title", "summary", "learned", "review", "cluster", "seed", "steps",
+];
+/// Fields of a question after the last step.
+pub const REVIEW: &[&str] = &["ask", "choices", "right", "because"];
 /// Fields of a step.
 pub const STEP: &[&str] = &[
-    "say", "look", "view", "loop", "do", "predict", "task", "notes", "expect",
+    "say", "look", "view", "beside", "loop", "do", "predict", "task", "notes", "expect",
 ];
 /// Fields of a question.
 pub const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
@@ -217,15 +233,8 @@ impl Reader {
             return None;
         };
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-            let near = known
-                .iter()
-                .map(|known| (distance(key, known), *known))
-                .min()
-                .filter(|(edits, _)| *edits <= 2);
-            self.fault(
-                &within(path, key),
-                Problem::Unknown(key.clone(), near.map(|(_, known)| known)),
-            );
+            let near = nearest(key, known.iter().copied(), 2);
+            self.fault(&within(path, key), Problem::Unknown(key.clone(), near));
         }
         Some(map)
     }
@@ -234,6 +243,8 @@ impl Reader {
         let mut lesson = Lesson {
             title: Text::default(),
             summary: Text::default(),
+            learned: Vec::new(),
+            review: Vec::new(),
             cluster: ClusterConfig::default(),
             seed: 1,
             steps: Vec::new(),
@@ -246,12 +257,18 @@ impl Reader {
         }
         lesson.title = self.needed_text(map, "title", "");
         lesson.summary = self.text(map, "summary", "");
+        lesson.learned = self.texts(map, "learned", "");
+        let review = self.list(map, "review", "").iter().enumerate();
+        lesson.review = review
+            .map(|(at, question)| self.review(question, &format!("review[{at}]")))
+            .collect();
         match map.get("seed").map(Json::as_u64) {
             Some(Some(seed)) => lesson.seed = seed,
             Some(None) => self.fault("seed", Problem::Type("number")),
             None => {}
         }
-        match scenario::cluster(map.get("cluster").unwrap_or(&Json::Null)) {
+        let cluster = map.get("cluster").unwrap_or(&Json::Null);
+        match scenario::known_cluster_fields(cluster).and_then(|()| scenario::cluster(cluster)) {
             Ok(cluster) => lesson.cluster = cluster,
             Err(words) => self.fault("cluster", Problem::Text(words)),
         }
@@ -278,6 +295,7 @@ impl Reader {
             say: Text::default(),
             look: None,
             view: None,
+            beside: None,
             control_loop: None,
             actions: Rc::default(),
             predict: None,
@@ -297,8 +315,13 @@ impl Reader {
                 self.fault(&within(path, "view"), Problem::NoView(word.to_owned()));
             }
         }
+        match self.word(map, "beside", path) {
+            None => {}
+            Some("event-driven") => step.beside = Some(BesideMachine::EventDriven),
+            Some(word) => self.fault(&within(path, "beside"), Problem::NoMachine(word.to_owned())),
+        }
         if let Some(word) = self.word(map, "loop", path) {
-            step.control_loop = loops::named(word).map(|of| of.name);
+            step.control_loop = loops::named(word);
             if step.control_loop.is_none() {
                 self.fault(&within(path, "loop"), Problem::NoLoop(word.to_owned()));
             }
@@ -348,6 +371,46 @@ impl Reader {
         predict
     }
 
+    fn review(&mut self, value: &Json, path: &str) -> ReviewQuestion {
+        let Some(map) = self.fields(value, path, REVIEW) else {
+            return ReviewQuestion::default();
+        };
+        let choices = self.texts(map, "choices", path);
+        if choices.len() < 2 {
+            self.fault(path, Problem::NoAnswers);
+        }
+        let right = match map.get("right").map(Json::as_u64) {
+            None => {
+                self.fault(path, Problem::Missing("right"));
+                1
+            }
+            Some(None) => {
+                self.fault(&within(path, "right"), Problem::Type("number"));
+                1
+            }
+            Some(Some(right)) => {
+                if !(1..=choices.len() as u64).contains(&right) {
+                    self.fault(&within(path, "right"), Problem::NoChoice(right));
+                }
+                right as usize
+            }
+        };
+        let question = ReviewQuestion {
+            ask: self.needed_text(map, "ask", path),
+            choices,
+            right: right.saturating_sub(1),
+            because: self.text(map, "because", path),
+        };
+        let texts = [&question.ask, &question.because];
+        let is_filled = |text: &Text| text.holes().next().is_some();
+        let has_placeholder =
+            texts.into_iter().any(is_filled) || question.choices.iter().any(is_filled);
+        if has_placeholder {
+            self.fault(path, Problem::Placeholder);
+        }
+        question
+    }
+
     fn choice(&mut self, value: &Json, path: &str) -> Option<Choice> {
         let map = self.fields(value, path, CHOICE)?;
         let say = self.needed_text(map, "say", path);
@@ -374,10 +437,7 @@ impl Reader {
         if let Some(check) = self.needed_expression(map, "check", path) {
             task.check = Rc::new(check);
         }
-        for (at, hint) in self.list(map, "hints", path).iter().enumerate() {
-            let hint = self.read_text(hint, &format!("{path}.hints[{at}]"));
-            task.hints.push(hint);
-        }
+        task.hints = self.texts(map, "hints", path);
         task.about = self.word(map, "about", path).map(Into::into);
         task.solution = self.actions(map, "solution", path);
         task.alternative = self.actions(map, "alternative", path);
@@ -386,6 +446,13 @@ impl Reader {
             self.fault(path, Problem::Missing("solution"));
         }
         task
+    }
+
+    fn texts(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Vec<Text> {
+        let texts = self.list(map, key, path).iter().enumerate();
+        let path = within(path, key);
+        let texts = texts.map(|(at, text)| self.read_text(text, &format!("{path}[{at}]")));
+        texts.collect()
     }
 
     fn list<'v>(&mut self, map: &'v Map<String, Json>, key: &str, path: &str) -> &'v [Json] {

@@ -2,12 +2,13 @@
 
 use super::expr::Expressions;
 use super::history::ObservedHistory;
-use actions::{Action, WaitingCommands};
+use actions::{Action, Host};
 use cluster::Sim;
+use cluster::settled::wait_ends_at;
 use fault::FaultError;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
-use scenario::{ScenarioStep, Wait, quiet_until, resolve};
+use scenario::{ScenarioStep, Wait, resolve};
 use std::rc::Rc;
 
 /// Maximum duration of a step's actions.
@@ -38,7 +39,7 @@ impl LessonCursor {
     pub fn due(&self, actions: &[ScenarioStep], sim: &Sim) -> Option<Time> {
         match actions.get(self.next)? {
             ScenarioStep::Wait(Wait::For(span)) => Some(self.began.after(*span)),
-            ScenarioStep::Wait(Wait::Settled) => Some(quiet_until(sim, self.began)),
+            ScenarioStep::Wait(Wait::Settled) => Some(wait_ends_at(sim, self.began)),
             _ => Some(self.began),
         }
     }
@@ -73,14 +74,13 @@ impl LessonCursor {
 #[derive(Clone, Debug)]
 pub struct Play {
     /// Copy of the simulation.
-    pub sim: Sim,
+    pub host: Host,
     /// History of the copy.
     pub history: ObservedHistory,
     /// Message of the first failed command, if any.
     pub failure: Option<String>,
     actions: Rc<[ScenarioStep]>,
     cursor: LessonCursor,
-    waiting: WaitingCommands,
     limit: Time,
 }
 
@@ -89,12 +89,11 @@ impl Play {
     pub fn new(sim: Sim, history: ObservedHistory, actions: Rc<[ScenarioStep]>) -> Play {
         let (cursor, limit) = (LessonCursor::new(sim.now()), sim.now().after(LONGEST.0));
         Play {
-            sim,
+            host: Host::new(sim),
             history,
             failure: None,
             actions,
             cursor,
-            waiting: WaitingCommands::default(),
             limit,
         }
     }
@@ -112,58 +111,57 @@ impl Play {
 
     /// Plays on with a budget of tasks; returns true at the end.
     pub fn advance(&mut self, mut budget: usize) -> bool {
-        while let Some(due) = self.cursor.due(&self.actions, &self.sim) {
-            if self.sim.now() > self.limit {
+        while let Some(due) = self.cursor.due(&self.actions, &self.host.sim) {
+            if self.host.sim.now() > self.limit {
                 self.failure
                     .get_or_insert_with(|| "the actions of the step last too long".to_owned());
                 break;
             }
-            if self.sim.now() >= due {
-                match self.cursor.take(&self.actions, &self.sim) {
+            if self.host.sim.now() >= due {
+                match self.cursor.take(&self.actions, &self.host.sim) {
                     Some(Ok(action)) => self.run(&action),
                     Some(Err(error)) => {
-                        self.failure
-                            .get_or_insert_with(|| format!("error: {error}"));
+                        self.failure.get_or_insert_with(|| error.printed());
                     }
                     None => {}
                 }
                 continue;
             }
             if budget == 0 {
-                self.history.advance(&self.sim, false);
+                self.history.advance(&self.host.sim, false);
                 return false;
             }
             // Whether the cluster has settled is checked after each instant.
             // A waiting command polls at its own times, as on the page.
-            let looks = self.waiting.deadline_after(self.sim.now());
+            let looks = self.host.waiting.deadline_after(self.host.sim.now());
             let to = self
+                .host
                 .sim
-                .next_task()
+                .tasks
+                .next_due()
                 .into_iter()
                 .chain(looks)
                 .fold(due, Time::min)
-                .max(Time(self.sim.now().0 + 1));
-            let went = self.sim.advance(to.min(self.limit.after(1)), budget);
+                .max(Time(self.host.sim.now().0 + 1));
+            let went = self.host.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
-            if went.done && !self.waiting.terminal.is_empty() {
+            if went.done && !self.host.waiting.terminal.is_empty() {
                 self.run(&Action::Poll);
             }
         }
-        self.history.advance(&self.sim, true);
+        self.history.advance(&self.host.sim, true);
         true
     }
 
     fn run(&mut self, command: &Action) {
-        let answer = actions::run(&mut self.sim, &mut self.waiting, command);
+        let answer = self.host.run(command);
         if answer.failed && self.failure.is_none() {
             self.failure = answer
                 .failure
                 .or_else(|| answer.lines.first().map(|line| line.text.clone()));
             self.failure.get_or_insert_default();
         }
-        while self.waiting.goes_on() {
-            actions::run(&mut self.sim, &mut self.waiting, &Action::Poll);
-        }
+        self.host.run_on();
     }
 
     /// Plays to the end.

@@ -63,7 +63,7 @@ fn after_update(expressions: &[&str], budget: usize) -> Vec<Value> {
     .finish();
     let step = &lesson.steps[1];
     let mut play = Play::of_step(
-        first.sim,
+        first.host.sim,
         first.history,
         step.actions.clone(),
         step.over.clone(),
@@ -71,7 +71,7 @@ fn after_update(expressions: &[&str], budget: usize) -> Vec<Value> {
     while !play.advance(budget) {}
     step.expect
         .iter()
-        .map(|expr| play.history.value(&play.sim, expr))
+        .map(|expr| play.history.value(&play.host.sim, expr))
         .collect()
 }
 
@@ -149,21 +149,28 @@ fn the_journal_read_is_the_cluster() {
         let objects: usize = k8s_model::kind::ALL
             .iter()
             .filter(|kind| **kind != Kind::Event)
-            .map(|kind| play.sim.list(*kind).count())
+            .map(|kind| play.host.sim.store().count(*kind))
             .sum();
         assert_eq!(play.history.objects.len(), objects);
         assert!(play.history.objects.values().all(|object| {
-            play.sim
+            play.host
+                .sim
+                .store()
                 .get(&object.key())
                 .is_some_and(|now| Rc::ptr_eq(now, object))
         }));
-        play = Play::of_step(play.sim, play.history, step.actions.clone(), Rc::default());
+        play = Play::of_step(
+            play.host.sim,
+            play.history,
+            step.actions.clone(),
+            Rc::default(),
+        );
     }
     // Reading it again from its beginning gives the same result for the step.
     let mut play = play.finish();
     let (before, created) = (play.history.objects.len(), play.history.deleted.len());
-    play.history.reread(&play.sim);
-    play.history.advance(&play.sim, true);
+    play.history.reread(&play.host.sim);
+    play.history.advance(&play.host.sim, true);
     assert_eq!(
         (play.history.objects.len(), play.history.deleted.len()),
         (before, created)
@@ -185,9 +192,9 @@ fn what_was_not_always_so_never_will_have_been() {
     )
     .finish();
     let step = &lesson.steps[1];
-    let began = first.sim.now();
+    let began = first.host.sim.now();
     let play = Play::of_step(
-        first.sim,
+        first.host.sim,
         first.history,
         step.actions.clone(),
         step.over.clone(),
@@ -305,10 +312,13 @@ fn texts_have_their_values_filled_in() {
     .finish();
     let say = &lesson.steps[1].say;
     assert_eq!(
-        say.say(Tongue::English, &play.history, &play.sim),
+        say.say(Tongue::English, &play.history, &play.host.sim),
         "3 of 3 run nginx:1.26"
     );
-    assert_eq!(say.say(Tongue::Chinese, &play.history, &play.sim), "3 个");
+    assert_eq!(
+        say.say(Tongue::Chinese, &play.history, &play.host.sim),
+        "3 个"
+    );
     assert_eq!(lesson.title.plain(Tongue::Chinese), "b");
 }
 
@@ -331,6 +341,16 @@ fn a_manifest_takes_the_place_of_the_objects_that_both_name() {
         ]
         .join("\n---\n")
     );
+    // The namespace default need not be written; a group makes another kind; a list stays for the rest of it.
+    let merged = |text: &str, other: &str| super::merge(text, other) == other;
+    let pod = object("Pod", "b");
+    assert!(merged(
+        &pod.replace("name: b", "name: b, namespace: default"),
+        &pod
+    ));
+    assert!(!merged(&format!("apiVersion: example.com/v1\n{pod}"), &pod));
+    let list = "kind: List\napiVersion: v1\nitems: [{kind: Pod, apiVersion: v1, metadata: {name: a}}, {kind: Pod, apiVersion: v1, metadata: {name: b}}]\n";
+    assert!(super::merge(list, &pod).contains("name: a"));
     assert_eq!(super::merge("", "kind: Pod\n"), "kind: Pod\n");
     assert_eq!(super::merge("not: [yaml", "kind: Pod\n"), "kind: Pod\n");
 }

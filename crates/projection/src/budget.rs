@@ -165,9 +165,8 @@ impl Budget {
 
     /// Sorts the cells and sets the controller's current action. `waits` is a Pod of the new revision that is not ready.
     pub fn settle(mut self, sizes: Sizes, waits: Option<&str>) -> Budget {
-        k8s_model::sort::sort_by_key(&mut self.cells, |cell| {
-            (cell.new, cell.state != PodState::Ready, cell.state)
-        });
+        self.cells
+            .sort_by_key(|cell| (cell.new, cell.state != PodState::Ready, cell.state));
         let pods = self.pods();
         let count_of = |which: &dyn Fn(&&Cell) -> bool| {
             self.cells

@@ -5,9 +5,9 @@ use apiserver::{Journal, Op};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use k8s_model::meta::LAST_APPLIED;
-use k8s_model::sort;
-use k8s_model::{Kind, Object, ObjectRef};
+use k8s_model::{Kind, Object, ObjectRef, Uid};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Changed field.
@@ -16,12 +16,34 @@ pub struct ChangedField {
     /// Path, such as `spec.template.spec.containers[nginx].image`.
     pub path: String,
     /// Old value; `None` if it was not set.
-    pub from: Option<String>,
+    pub from: Option<Value>,
     /// New value; `None` if it is not set.
-    pub to: Option<String>,
+    pub to: Option<Value>,
 }
 
 impl ChangedField {
+    /// Old and new value as text that fits a line: a single value is cut in the middle, two long ones to where they differ.
+    pub fn shown(&self) -> (Option<String>, Option<String>) {
+        if let (Some(from), Some(to)) = (&self.from, &self.to) {
+            let (from, to) = differing(&text(from), &text(to));
+            return (Some(from), Some(to));
+        }
+        let single = |value: &Value| middle(&text(value), MAX_LONE_VALUE_CHARS);
+        (self.from.as_ref().map(single), self.to.as_ref().map(single))
+    }
+
+    /// Returns both values if they are counts; one that is not set counts as zero.
+    pub fn counts(&self) -> Option<(i64, i64)> {
+        let count = |value: &Option<Value>| value.as_ref().map_or(Some(0), Value::as_i64);
+        Some((count(&self.from)?, count(&self.to)?))
+    }
+
+    /// Returns true if a value is an object or a list.
+    pub fn is_nested(&self) -> bool {
+        let is_nested = |value: &Value| value.is_object() || value.is_array();
+        self.from.as_ref().is_some_and(is_nested) || self.to.as_ref().is_some_and(is_nested)
+    }
+
     /// Returns true if the change marks the object as being deleted.
     pub fn is_deletion(&self) -> bool {
         self.path == "metadata.deletionTimestamp" && self.to.is_some()
@@ -118,7 +140,7 @@ const IGNORED_FIELDS: [&str; 3] = [
     "metadata.managedFields",
 ];
 
-fn is_dull(path: &str) -> bool {
+fn is_noise(path: &str) -> bool {
     IGNORED_FIELDS.contains(&path)
         || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
 }
@@ -141,7 +163,7 @@ fn compare(
     after: Option<&Value>,
     out: &mut Vec<ChangedField>,
 ) {
-    if before == after || out.len() >= MAX_FIELDS || is_dull(path) {
+    if before == after || out.len() >= MAX_FIELDS || is_noise(path) {
         return;
     }
     match (before, after) {
@@ -150,7 +172,7 @@ fn compare(
                 .keys()
                 .chain(b.keys().filter(|key| !a.contains_key(*key)))
                 .collect();
-            sort::sort(&mut keys);
+            keys.sort();
             for key in keys {
                 let dot = if path.is_empty() { "" } else { "." };
                 within(path, &[dot, key].concat(), a.get(key), b.get(key), out);
@@ -158,40 +180,22 @@ fn compare(
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
             let (old, new) = (names(a), names(b));
-            for (at, name) in old.iter().enumerate() {
-                let same = new.iter().position(|other| other == name);
-                within(
-                    path,
-                    &["[", name, "]"].concat(),
-                    a.get(at),
-                    same.and_then(|same| b.get(same)),
-                    out,
-                );
+            let by_name: BTreeMap<&str, &Value> =
+                new.iter().map(String::as_str).zip(b).rev().collect();
+            for (name, value) in old.iter().zip(a) {
+                let same = by_name.get(name.as_str()).copied();
+                within(path, &["[", name, "]"].concat(), Some(value), same, out);
             }
-            for (at, name) in new
-                .iter()
-                .enumerate()
-                .filter(|(_, name)| !old.contains(name))
-            {
-                within(path, &["[", name, "]"].concat(), None, b.get(at), out);
+            let old: BTreeSet<&String> = old.iter().collect();
+            for (name, value) in new.iter().zip(b).filter(|(name, _)| !old.contains(name)) {
+                within(path, &["[", name, "]"].concat(), None, Some(value), out);
             }
         }
-        (Some(from), Some(to)) => {
-            let (from, to) = differing(&text(from), &text(to));
-            out.push(ChangedField {
-                path: path.clone(),
-                from: Some(from),
-                to: Some(to),
-            });
-        }
-        _ => {
-            let lone = |value: &Value| middle(&text(value), MAX_LONE_VALUE_CHARS);
-            out.push(ChangedField {
-                path: path.clone(),
-                from: before.map(lone),
-                to: after.map(lone),
-            });
-        }
+        _ => out.push(ChangedField {
+            path: path.clone(),
+            from: before.cloned(),
+            to: after.cloned(),
+        }),
     }
 }
 
@@ -258,7 +262,6 @@ const MAX_NAMED_FIELDS: usize = 4;
 
 /// Returns the changed fields that a person would change on purpose: each by its own name, with its object if there are several, or others
 /// beside it (`among_others`).
-/// or others beside it (`among_others`).
 pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
     let wanted = |field: &&ChangedField| {
         ["spec.", "data.", "stringData."]
@@ -277,11 +280,7 @@ pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
         .filter(|(_, field)| wanted(field))
         .collect();
     let several = among_others || fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
-    let said = |value: &Option<String>| {
-        value
-            .as_ref()
-            .map_or_else(msg::field_not_set, Message::name)
-    };
+    let said = |value: Option<String>| value.map_or_else(msg::field_not_set, Message::name);
     let told = |(key, field): &(&ObjectRef, &ChangedField)| {
         let own = field.path.rsplit('.').next().unwrap_or(&field.path);
         let name = if several {
@@ -289,7 +288,8 @@ pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
         } else {
             own.to_owned()
         };
-        msg::plan_field(name, said(&field.from), said(&field.to))
+        let (from, to) = field.shown();
+        msg::plan_field(name, said(from), said(to))
     };
     let more = fields.len().saturating_sub(MAX_NAMED_FIELDS);
     let mut told: Vec<Message> = fields.iter().take(MAX_NAMED_FIELDS).map(told).collect();
@@ -304,6 +304,7 @@ pub fn written(entries: Journal<'_>) -> Vec<Change> {
     // Object before and after.
     type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
     let mut found: Vec<Pair> = Vec::new();
+    let mut places: BTreeMap<Uid, usize> = BTreeMap::new();
     for entry in entries.iter() {
         let apiserver::Record::Write { op, object, before } = &entry.record else {
             continue;
@@ -312,14 +313,12 @@ pub fn written(entries: Journal<'_>) -> Vec<Change> {
             continue;
         }
         let now = (*op != Op::Deleted).then(|| object.clone());
-        let known = found.iter_mut().find(|(was, is)| {
-            was.iter()
-                .chain(is.iter())
-                .any(|other| other.meta.uid == object.meta.uid)
-        });
-        match known {
-            Some((_, is)) => *is = now,
-            None => found.push((before.clone(), now)),
+        match places.get(&object.meta.uid) {
+            Some(at) => found[*at].1 = now,
+            None => {
+                places.insert(object.meta.uid, found.len());
+                found.push((before.clone(), now));
+            }
         }
     }
     found
@@ -332,7 +331,7 @@ pub fn written(entries: Journal<'_>) -> Vec<Change> {
 pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
     let sorted = |objects: &[Rc<Object>]| {
         let mut all: Vec<Rc<Object>> = objects.to_vec();
-        sort::sort_by(&mut all, order_of);
+        all.sort_by(order_of);
         all
     };
     let (before, after) = (sorted(before), sorted(after));

@@ -2,31 +2,81 @@
 
 use std::rc::Rc;
 
-/// Lanes, from the top.
-pub const LANES: [&str; 13] = [
-    "user",
-    "deployment",
-    "replicaset",
-    "statefulset",
-    "daemonset",
-    "job",
-    "autoscaler",
-    "scheduler",
-    "kubelet",
-    "volume",
-    "endpoints",
-    "node",
-    "others",
-];
-/// Last lane: loops without one of their own.
-pub const OTHERS: u8 = LANES.len() as u8 - 1;
+/// Lane of the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// Actions of a person.
+    User,
+    Deployment,
+    ReplicaSet,
+    StatefulSet,
+    DaemonSet,
+    Job,
+    Autoscaler,
+    Scheduler,
+    Kubelet,
+    Volume,
+    Endpoints,
+    Node,
+    /// Loops without a lane of their own.
+    Others,
+}
+
+impl Lane {
+    /// Lanes, from the top.
+    pub const ALL: [Lane; 13] = [
+        Lane::User,
+        Lane::Deployment,
+        Lane::ReplicaSet,
+        Lane::StatefulSet,
+        Lane::DaemonSet,
+        Lane::Job,
+        Lane::Autoscaler,
+        Lane::Scheduler,
+        Lane::Kubelet,
+        Lane::Volume,
+        Lane::Endpoints,
+        Lane::Node,
+        Lane::Others,
+    ];
+
+    /// Index in [`Lane::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Name in the descriptor of a loop.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lane::User => "user",
+            Lane::Deployment => "deployment",
+            Lane::ReplicaSet => "replicaset",
+            Lane::StatefulSet => "statefulset",
+            Lane::DaemonSet => "daemonset",
+            Lane::Job => "job",
+            Lane::Autoscaler => "autoscaler",
+            Lane::Scheduler => "scheduler",
+            Lane::Kubelet => "kubelet",
+            Lane::Volume => "volume",
+            Lane::Endpoints => "endpoints",
+            Lane::Node => "node",
+            Lane::Others => "others",
+        }
+    }
+
+    /// Returns the lane with a name.
+    pub fn from_name(name: &str) -> Option<Lane> {
+        Lane::ALL.into_iter().find(|lane| lane.name() == name)
+    }
+}
+
 /// Mark on the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// Time in milliseconds.
     pub at: u64,
-    /// Index into [`LANES`].
-    pub lane: u8,
+    /// Lane.
+    pub lane: Lane,
     /// True for a failure or refusal.
     pub bad: bool,
     /// True for a fault injected by a person.
@@ -46,7 +96,7 @@ pub struct Marks {
     grain: u64,
     /// Number of marks above which they are thinned out.
     most: usize,
-    last: [Option<usize>; LANES.len()],
+    last: [Option<usize>; Lane::ALL.len()],
 }
 
 impl Default for Marks {
@@ -55,7 +105,7 @@ impl Default for Marks {
             all: Rc::default(),
             grain: 1,
             most: MAX_MARKS,
-            last: [None; LANES.len()],
+            last: [None; Lane::ALL.len()],
         }
     }
 }
@@ -69,13 +119,13 @@ impl Marks {
     /// Adds the newest mark.
     pub fn push(&mut self, mark: Mark) {
         let all = Rc::make_mut(&mut self.all);
-        let Some(last) = self.last.get_mut(usize::from(mark.lane)) else {
+        let Some(last) = self.last.get_mut(mark.lane.index()) else {
             return;
         };
         // Each action of a person has a mark of its own.
         let near = last
             .and_then(|at| all.get_mut(at))
-            .filter(|old| mark.lane != 0 && old.at / self.grain == mark.at / self.grain);
+            .filter(|old| mark.lane != Lane::User && old.at / self.grain == mark.at / self.grain);
         if let Some(old) = near {
             (old.bad, old.count) = (old.bad | mark.bad, old.count + mark.count);
             return;
@@ -113,7 +163,7 @@ mod tests {
         for at in 0..200_000u64 {
             marks.push(Mark {
                 at,
-                lane: 2 + (at % 3) as u8,
+                lane: Lane::ALL[2 + (at % 3) as usize],
                 bad: at == 77_777,
                 fault: false,
                 count: 1,
@@ -121,7 +171,7 @@ mod tests {
             if at % 4_000 == 0 {
                 marks.push(Mark {
                     at,
-                    lane: 0,
+                    lane: Lane::User,
                     bad: false,
                     fault: false,
                     count: 1,
@@ -140,7 +190,7 @@ mod tests {
         );
         assert_eq!(
             (
-                all.iter().filter(|mark| mark.lane == 0).count(),
+                all.iter().filter(|mark| mark.lane == Lane::User).count(),
                 all.iter().filter(|mark| mark.bad).count()
             ),
             (people, 1)

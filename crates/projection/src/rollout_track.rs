@@ -2,9 +2,8 @@
 
 use crate::adapt;
 use crate::model::{Id, PodState};
-use apiserver::Op;
 use apiserver::journal::{Entry, Journal};
-use i18n::{Message, msg};
+use apiserver::{Component, Op};
 use k8s_model::pod::Pod;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
 use std::collections::BTreeMap;
@@ -89,7 +88,7 @@ pub struct Track {
     /// Points in order of time.
     pub points: Vec<Point>,
     /// Last deletions of Pods: time, first Pod deleted at that instant by one actor, number of Pods, and actor.
-    pub left: Vec<(u64, String, u32, Message)>,
+    pub left: Vec<(u64, String, u32, Component)>,
     /// Instant shown.
     pub now: u64,
 }
@@ -98,7 +97,7 @@ impl Track {
     /// Returns the revisions by number, the current one last: a revision that was rolled back to has a new number.
     pub fn by_number(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.revisions.len()).collect();
-        k8s_model::sort::sort_by_key(&mut order, |i| (self.revisions[*i].number, *i));
+        order.sort_by_key(|i| (self.revisions[*i].number, *i));
         order
     }
 
@@ -154,7 +153,7 @@ impl Extent {
     pub fn with(mut self, other: &Extent) -> Extent {
         let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
         self.changes.extend_from_slice(&other.changes);
-        k8s_model::sort::sort(&mut self.changes);
+        self.changes.sort();
         Extent {
             first: least(self.first, other.first),
             began: least(self.began, other.began),
@@ -350,7 +349,7 @@ impl Tracker {
         let standing = Standing::of(object, pod);
         let leaves = standing == Standing::Leaving;
         if leaves && known.is_some_and(|seen| seen.standing != Standing::Leaving) {
-            self.left(at, &object.meta.name, entry.actor.name);
+            self.left(at, &object.meta.name, entry.actor.component);
         }
         let gone = op == Op::Deleted || (pod.is_terminal() && !leaves);
         // A Pod that had ended before is not counted again.
@@ -374,12 +373,7 @@ impl Tracker {
         self.push(at, None);
     }
 
-    pub fn left(&mut self, at: u64, name: &str, by: &str) {
-        let by = if by == "user" {
-            msg::actor_you()
-        } else {
-            Message::name(by)
-        };
+    pub fn left(&mut self, at: u64, name: &str, by: Component) {
         // Several actors may have deleted Pods in one instant.
         match self
             .track
@@ -594,6 +588,7 @@ pub fn subject(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use apiserver::ControllerId;
 
     #[test]
     fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
@@ -713,22 +708,23 @@ mod tests {
     #[test]
     fn who_made_pods_go_in_one_instant_is_told_apart() {
         let mut tracker = Tracker::default();
+        static REPLICA_SET: ControllerId = ControllerId::new("replicaset-controller");
+        let controller = Component::Controller(&REPLICA_SET);
         for (at, name, by) in [
-            (5, "a", "user"),
-            (5, "b", "replicaset-controller"),
-            (5, "c", "user"),
-            (6, "d", "user"),
+            (5, "a", Component::User),
+            (5, "b", controller),
+            (5, "c", Component::User),
+            (6, "d", Component::User),
         ] {
             tracker.left(at, name, by);
         }
-        let of = |at: u64, name: &str, pods: u32, by: Message| (at, name.to_string(), pods, by);
-        let (you, controller) = (msg::actor_you, Message::name("replicaset-controller"));
+        let of = |at: u64, name: &str, pods: u32, by| (at, name.to_string(), pods, by);
         assert_eq!(
             tracker.track.left,
             [
-                of(5, "a", 2, you()),
+                of(5, "a", 2, Component::User),
                 of(5, "b", 1, controller),
-                of(6, "d", 1, you())
+                of(6, "d", 1, Component::User)
             ]
         );
     }

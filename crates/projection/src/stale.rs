@@ -18,13 +18,20 @@ pub fn mark(model: &mut Model, sim: &Sim, pods: &Pods, scope: &Scope, all_read: 
         if all_read {
             let mut totals = pods.totals(Uid::parse(&id.uid)?);
             if id.kind == "Job" {
-                let job = sim.get(&ObjectRef::new(Kind::Job, &id.namespace, &id.name));
+                let job = sim
+                    .store()
+                    .get(&ObjectRef::new(Kind::Job, &id.namespace, &id.name));
                 as_its_job_counts(sim, job?, &mut totals);
             }
             return Some(totals);
         }
         let mut all = PodTotals::default();
-        for alike in sim.tally_of(Uid::parse(&id.uid)?)? {
+        for alike in sim
+            .informers
+            .controller_manager
+            .cache
+            .tally(Uid::parse(&id.uid)?)?
+        {
             all.all += alike.pods;
             all.active += alike.active;
             all.ready += alike.ready;
@@ -60,7 +67,10 @@ fn as_its_job_counts(sim: &Sim, object: &Object, pods: &mut PodTotals) {
                 .ok()
         };
         let all = sim
-            .owned(object.meta.uid, Kind::Pod)
+            .informers
+            .controller_manager
+            .cache
+            .owned_of_kind(object.meta.uid, Kind::Pod)
             .filter(succeeded)
             .filter_map(index);
         totals::indexes(all, job.spec.completions.map_or(0, i64::from))

@@ -47,7 +47,7 @@ pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
     let mut all: Vec<i64> = of_pods
         .filter(|index| (0..completions).contains(index))
         .collect();
-    k8s_model::sort::sort(&mut all);
+    all.sort();
     all.dedup();
     all.len()
 }

@@ -1,19 +1,19 @@
 //! Faults in watches and loops at random instants of a run, by its seed: failures that a control loop must survive.
 
 use cluster::Sim;
+use controller_runtime::process::Process;
 use fault::{Fault, FaultTarget};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Kind, Str, Time};
 use sim_core::rng::Rng;
 
 /// Components whose slowdown ends with the disturbance.
-pub const SLOWED: [&str; 2] = ["kube-controller-manager", "kube-scheduler"];
+pub const SLOWED: [Process; 2] = [Process::ControllerManager, Process::Scheduler];
 const NEVER: Time = Time(u64::MAX);
 /// Number of faults after which the disturbance ends.
 const MOST: u32 = 1_000;
 /// Median gap between two faults, chosen per run.
 const GAPS: [u64; 4] = [500 * MS, 2 * SECOND, 8 * SECOND, 30 * SECOND];
-const COMPONENTS: [&str; 3] = ["kube-controller-manager", "kube-scheduler", "kubelet"];
 const KINDS: [Kind; 10] = [
     Kind::Pod,
     Kind::ReplicaSet,
@@ -101,14 +101,17 @@ impl Disturbance {
         let present: Vec<Kind> = KINDS
             .iter()
             .copied()
-            .filter(|kind| sim.list(*kind).next().is_some())
+            .filter(|kind| sim.store().list(*kind).next().is_some())
             .collect();
         let kind = self.pick(if present.is_empty() {
             &[Kind::Pod]
         } else {
             &present
         });
-        let (target, component) = (FaultTarget::every(kind), Str::from(self.pick(&COMPONENTS)));
+        let (target, component) = (
+            FaultTarget::every(kind),
+            Str::from(self.pick(&Process::ALL).name()),
+        );
         match self.rng.below(10) {
             0..=2 => Fault::Lose {
                 target,
@@ -124,9 +127,10 @@ impl Disturbance {
             }
             6 | 7 => {
                 let loops: Vec<&'static str> = sim
+                    .manager
                     .queues()
-                    .map(|(name, _)| name)
-                    .chain(["kube-scheduler", "kube-controller-manager"])
+                    .map(|(controller, _)| controller.name())
+                    .chain([Process::Scheduler, Process::ControllerManager].map(Process::name))
                     .collect();
                 let name = Str::from(self.pick(&loops));
                 self.slow = Some(name.clone());

@@ -10,8 +10,8 @@ mod trace;
 
 pub use disturb::Disturbance;
 pub use names::resolve;
-pub use parse::{Expected, How, Scenario, ScenarioStep, Wait, cluster, parse, step};
-pub use runner::{
-    ActionSource, Finished, Observer, finish, quiet_until, run, run_disturbed, settle,
+pub use parse::{
+    Expected, How, Scenario, ScenarioStep, Wait, cluster, known_cluster_fields, parse, step,
 };
+pub use runner::{ActionSource, Finished, Observer, finish, run, run_disturbed, settle};
 pub use trace::Trace;

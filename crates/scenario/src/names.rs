@@ -2,7 +2,8 @@
 
 use cluster::Sim;
 use k8s_model::pod::Pod;
-use k8s_model::{Kind, Object};
+use k8s_model::{Kind, Object, Uid};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Replaces each placeholder by the name of a live object; an unknown one stays as it is.
@@ -41,6 +42,7 @@ fn name(placeholder: &str, sim: &Sim) -> Option<String> {
             nth(sim, Kind::Pod, prefix, "0").map(|o| o.body::<Pod>().node_name.to_string())
         }
         ["podon", node] => sim
+            .store()
             .list(Kind::Pod)
             .find(|o| o.body::<Pod>().node_name == node)
             .map(|o| o.meta.name.to_string()),
@@ -51,24 +53,23 @@ fn name(placeholder: &str, sim: &Sim) -> Option<String> {
 /// Returns the N-th object, by creation, whose name begins with the prefix and that is not being deleted; negative counts from the end.
 fn nth(sim: &Sim, kind: Kind, prefix: &str, n: &str) -> Option<Rc<Object>> {
     let mut found: Vec<_> = sim
+        .store()
         .list(kind)
         .filter(|o| o.meta.name.starts_with(prefix) && !o.meta.is_deleting())
         .cloned()
         .collect();
     // Within one second the order of creation is that of the first writes.
-    k8s_model::sort::sort_by_key(&mut found, |o| created_at(sim, o));
+    let mut created: BTreeMap<Uid, usize> = BTreeMap::new();
+    for (at, entry) in sim.journal().iter().enumerate() {
+        if let Some((_, object)) = entry.write().filter(|(_, object)| object.kind == kind) {
+            created.entry(object.meta.uid).or_insert(at);
+        }
+    }
+    found.sort_by_key(|o| created.get(&o.meta.uid).copied().unwrap_or(usize::MAX));
     let n: i64 = n.parse().ok()?;
     let index = if n < 0 { found.len() as i64 + n } else { n };
     usize::try_from(index)
         .ok()
         .and_then(|i| found.get(i))
         .cloned()
-}
-
-fn created_at(sim: &Sim, object: &Object) -> usize {
-    let is_it = |o: &Object| o.meta.uid == object.meta.uid;
-    sim.journal()
-        .iter()
-        .position(|entry| entry.write().is_some_and(|(_, o)| is_it(o)))
-        .unwrap_or(usize::MAX)
 }

@@ -4,6 +4,7 @@ use super::names::with_placeholders;
 use super::runner::Finished;
 use apiserver::validation;
 use controller_runtime::cluster::{ClusterConfig, NodeConfig, Timing};
+use controller_runtime::limit::ClientLimit;
 use fault::Fault;
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
@@ -78,8 +79,11 @@ impl Scenario {
 
 /// Formats line and place: `line 12: steps[3]`.
 fn located(source: &str, place: &str) -> String {
-    let line = manifest::locate(source.as_bytes(), 0, place).map_or(1, |(line, ..)| line);
-    format!("line {line}: {place}")
+    format!("line {}: {place}", line_of(source, place))
+}
+
+fn line_of(source: &str, place: &str) -> usize {
+    manifest::locate(source.as_bytes(), 0, place).map_or(1, |(line, ..)| line)
 }
 
 /// Expectation about the history.
@@ -162,13 +166,80 @@ impl ScenarioStep {
     }
 }
 
+/// Fields of a scenario.
+const SCENARIO_FIELDS: &[&str] = &["name", "description", "cluster", "steps"];
+/// Fields of a step or an expectation.
+const STEP_FIELDS: &[&str] = &[
+    "apply",
+    "kubectl",
+    "background",
+    "finishes",
+    "wait",
+    "fault",
+    "always",
+    "never",
+    "eventually",
+];
+/// Fields of the cluster section, by path.
+const CLUSTER_FIELDS: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "nodes",
+            "timing",
+            "startTime",
+            "controllerManager",
+            "admission",
+            "featureGates",
+        ],
+    ),
+    ("/timing", &["podStart", "podStop", "provision"]),
+    (
+        "/controllerManager",
+        &[
+            "nodeMonitorGracePeriod",
+            "nodeMonitorPeriod",
+            "terminatedPodGCThreshold",
+            "kubeAPIQPS",
+            "kubeAPIBurst",
+        ],
+    ),
+    ("/admission", &["defaultTolerationSeconds"]),
+    ("/featureGates", &["MaxUnavailableStatefulSet"]),
+];
+
+/// Returns an error for the first field of a map that is not known.
+fn known_fields(value: &Value, known: &[&str]) -> Result<(), String> {
+    let mut names = value.as_object().into_iter().flat_map(|map| map.keys());
+    let Some(unknown) = names.find(|name| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    Err(match kubectl::nearest(unknown, known.iter().copied(), 3) {
+        Some(name) => format!("unknown field {unknown:?}; did you mean {name:?}?"),
+        None => format!("unknown field {unknown:?}"),
+    })
+}
+
+/// Returns an error for the first field of the cluster section that is not known. Links are more lenient: they may be of a later version.
+pub fn known_cluster_fields(value: &Value) -> Result<(), String> {
+    CLUSTER_FIELDS.iter().try_for_each(|(path, known)| {
+        let section = value.pointer(path).unwrap_or(&Value::Null);
+        let place = path.replace('/', ".");
+        known_fields(section, known).map_err(|error| format!("cluster{place}: {error}"))
+    })
+}
+
 /// Parses a scenario; the error gives line and place.
 pub fn parse(text: &str) -> Result<Scenario, String> {
     let mut read = manifest::parse_file(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
         return Err(format!("line {}: {}", fault.line, fault.fault));
     }
+    if read.documents.len() > 1 {
+        return Err("a scenario is one YAML document".into());
+    }
     let parsed = read.documents.pop().map(|d| d.value).unwrap_or(Value::Null);
+    known_fields(&parsed, SCENARIO_FIELDS)?;
     let list = parsed
         .get("steps")
         .and_then(Value::as_array)
@@ -176,6 +247,7 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
     let (mut steps, mut expected, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (i, item) in list.iter().enumerate() {
         let place = format!("steps[{i}]");
+        known_fields(item, STEP_FIELDS).map_err(|e| format!("{}: {e}", located(text, &place)))?;
         if let Some((how, expression)) = HOWS
             .iter()
             .find_map(|(word, how)| Some((*how, item.get(*word)?)))
@@ -220,6 +292,8 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
         places.push(place);
     }
     let written = parsed.get("cluster").cloned().unwrap_or_default();
+    known_cluster_fields(&written)
+        .map_err(|error| format!("line {}: {error}", line_of(text, "cluster")))?;
     let cluster = cluster(&written)?;
     let (name, description) = (word(&parsed, "name"), word(&parsed, "description"));
     Ok(Scenario {
@@ -247,7 +321,10 @@ pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     let mut config = match value.get("nodes") {
         None => ClusterConfig::default(),
         Some(Value::Number(n)) => {
-            ClusterConfig::with_nodes(n.as_u64().unwrap_or(3).min(MAX_NODES as u64) as usize)
+            let count = n
+                .as_u64()
+                .ok_or_else(|| format!("cluster.nodes: not a number of nodes: {n}"))?;
+            ClusterConfig::with_nodes(count.min(MAX_NODES as u64) as usize)
         }
         Some(Value::Array(list)) => ClusterConfig {
             nodes: nodes(list)?,
@@ -284,36 +361,34 @@ pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
         config.node_monitor_period,
     )?
     .max(1);
-    if let Some(kept) = value
-        .pointer("/controllerManager/terminatedPodGCThreshold")
-        .and_then(Value::as_u64)
-    {
-        config.ended_pods_kept = kept as usize;
-    }
-    let limit = |name: &str| {
-        value
-            .pointer("/controllerManager")
-            .and_then(|manager| manager.get(name))
-            .and_then(Value::as_f64)
+    let number = |path: &str| match value.pointer(path) {
+        None => Ok(None),
+        Some(number) => number
+            .as_f64()
+            .map(Some)
+            .ok_or_else(|| format!("cluster{}: not a number: {number}", path.replace('/', "."))),
     };
-    if let (qps, burst) = (limit("kubeAPIQPS"), limit("kubeAPIBurst"))
-        && (qps.is_some() || burst.is_some())
-    {
-        config.client_limit = Some((
-            qps.unwrap_or(20.0).clamp(0.001, 1e6),
-            burst.unwrap_or(30.0).clamp(1.0, 1e6) as u32,
-        ));
+    if let Some(kept) = number("/controllerManager/terminatedPodGCThreshold")? {
+        config.ended_pods_kept = kept.max(0.0) as usize;
     }
-    if let Some(seconds) = value
-        .pointer("/admission/defaultTolerationSeconds")
-        .and_then(Value::as_i64)
+    if let (qps, burst) = (
+        number("/controllerManager/kubeAPIQPS")?,
+        number("/controllerManager/kubeAPIBurst")?,
+    ) && (qps.is_some() || burst.is_some())
     {
-        config.default_toleration_seconds = seconds;
+        config.client_limit = Some(ClientLimit {
+            qps: qps.unwrap_or(20.0).clamp(0.001, 1e6),
+            burst: burst.unwrap_or(30.0).clamp(1.0, 1e6) as u32,
+        });
     }
-    config.max_unavailable_statefulset = value
-        .pointer("/featureGates/MaxUnavailableStatefulSet")
-        .and_then(Value::as_bool)
-        .unwrap_or(false);
+    if let Some(seconds) = number("/admission/defaultTolerationSeconds")? {
+        config.default_toleration_seconds = seconds as i64;
+    }
+    if let Some(gate) = value.pointer("/featureGates/MaxUnavailableStatefulSet") {
+        config.max_unavailable_statefulset = gate.as_bool().ok_or_else(|| {
+            format!("cluster.featureGates.MaxUnavailableStatefulSet: not a boolean: {gate}")
+        })?;
+    }
     Ok(config)
 }
 
@@ -360,10 +435,12 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
         if let Some(message) = unknown_verb(&split(&line)) {
             return Err(format!("kubectl: {message}"));
         }
-        let background = value
-            .get("background")
-            .and_then(Value::as_bool)
-            .unwrap_or(false);
+        let background = match value.get("background") {
+            None => false,
+            Some(is) => is
+                .as_bool()
+                .ok_or_else(|| format!("background: not a boolean: {is}"))?,
+        };
         return Ok(ScenarioStep::Kubectl { line, background });
     }
     if let Some(fault) = text("fault") {
@@ -371,9 +448,9 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
         with_placeholders(&fault, |_| Some("name".into()))
             .parse::<Fault>()
             .and_then(|fault| {
-                fault
-                    .target()
-                    .map_or(Ok(()), |target| target.resolve().map(drop))
+                // A kind with its group may be defined by the scenario itself.
+                let target = fault.target().filter(|target| !target.names_group());
+                target.map_or(Ok(()), |target| target.resolve([]).map(drop))
             })
             .map_err(|error| format!("fault: {error}"))?;
         return Ok(ScenarioStep::Fault(fault));
@@ -439,6 +516,43 @@ mod tests {
                 ScenarioStep::Fault("node-down node-1".into()),
             ]
         );
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused_at_its_line() {
+        for (text, error) in [
+            (
+                "steps:\n- wait: 1s\n- kubectl: rollout status deploy/web\n  finish: 2m\n",
+                "line 3: steps[1]: unknown field \"finish\"; did you mean \"finishes\"?",
+            ),
+            (
+                "cluster: {node: 5}\nsteps: []\n",
+                "line 1: cluster: unknown field \"node\"; did you mean \"nodes\"?",
+            ),
+            (
+                "cluster: {controllerManager: {terminatedPodGCThreshold: \"50\"}}\nsteps: []\n",
+                "cluster.controllerManager.terminatedPodGCThreshold: not a number: \"50\"",
+            ),
+            (
+                "stepz: []\nsteps: []\n",
+                "unknown field \"stepz\"; did you mean \"steps\"?",
+            ),
+            (
+                "steps: []\n---\nsteps: []\n",
+                "a scenario is one YAML document",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), error, "{text}");
+        }
+    }
+
+    #[test]
+    fn node_counts_must_be_natural_numbers() {
+        for count in ["-1", "2.5"] {
+            let text = format!("name: a\ncluster: {{nodes: {count}}}\nsteps:\n- wait: 1s\n");
+            let error = parse(&text).unwrap_err();
+            assert!(error.to_string().contains("cluster.nodes"), "{error}");
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ use super::parse::{Scenario, ScenarioStep, Wait};
 use crate::disturb;
 use actions::Action;
 use cluster::Sim;
+use cluster::settled::{LONGEST_WAIT_US, next_wait};
+use cluster::slowed::is_held_up;
 use fault::{Fault, FaultError};
 use k8s_model::Time;
 use k8s_model::time::{MS, SECOND};
@@ -16,8 +18,6 @@ use kubectl::{Beside, BesideAct, Progress, Session};
 const COMMAND: u64 = 100 * MS;
 /// Time that injecting a fault takes.
 const FAULT: u64 = 5 * MS;
-const QUIET: u64 = 3 * SECOND;
-const AT_MOST: u64 = 90 * SECOND;
 /// Time after which a command that still waits is given up.
 const PATIENCE: u64 = 600 * SECOND;
 
@@ -148,6 +148,10 @@ fn finish_run(mut run: Run<'_>) -> Sim {
         run.observer.begins(&run.sim, i);
         run.step(i, step);
     }
+    // A background command of the last step starts too.
+    if let Some(last) = run.background.iter().rfind(|entry| !entry.started) {
+        run.advance(last.began.after(COMMAND));
+    }
     run.observer.begins(&run.sim, scenario.steps.len());
     run.repair();
     for entry in std::mem::take(&mut run.background)
@@ -162,17 +166,10 @@ fn finish_run(mut run: Run<'_>) -> Sim {
 /// Time at which a waiting command polls again: at the next task, or a tenth of a second later.
 fn next_look(sim: &Sim, limit: Time) -> Time {
     let next = sim
-        .next_task()
+        .tasks
+        .next_due()
         .map_or(limit, |at| at.min(sim.now().after(100 * MS)));
     next.max(Time(sim.now().0 + 1))
-}
-
-/// Time until which nothing but Events may change for the cluster to count as settled since `began`.
-pub fn quiet_until(sim: &Sim, began: Time) -> Time {
-    sim.last_change()
-        .max(began)
-        .after(QUIET)
-        .min(began.after(AT_MOST))
 }
 
 /// Runs a command to its end, letting time pass while it waits; after `patience` it is given up.
@@ -192,12 +189,8 @@ pub fn finish(sim: &mut Sim, args: &[String], stdin: &str, patience: u64) -> Ses
 /// Advances time until the cluster has settled.
 pub fn settle(sim: &mut Sim) {
     let began = sim.now();
-    while sim.now() < quiet_until(sim, began) {
-        let until = quiet_until(sim, began);
-        sim.advance(
-            sim.next_task().map_or(until, |at| at.min(until)),
-            usize::MAX,
-        );
+    while let Some(to) = next_wait(sim, began) {
+        sim.advance(to, usize::MAX);
     }
 }
 
@@ -341,9 +334,8 @@ impl<'r> Run<'r> {
         match wait {
             Wait::For(span) => self.advance(began.after(span)),
             Wait::Settled => {
-                while self.sim.now() < quiet_until(&self.sim, began) {
-                    let until = quiet_until(&self.sim, began);
-                    self.advance(self.sim.next_task().map_or(until, |at| at.min(until)));
+                while let Some(to) = next_wait(&self.sim, began) {
+                    self.advance(to);
                 }
             }
         }
@@ -354,18 +346,18 @@ impl<'r> Run<'r> {
         if self.disturbance.take().is_none() {
             return;
         }
-        for component in disturb::SLOWED {
+        for process in disturb::SLOWED {
             // A loop that is not slowed does not need its slowdown to be ended.
             let _ = self.inject(
                 Fault::Slow {
-                    name: component.into(),
+                    name: process.name().into(),
                     pass: None,
                 },
                 ActionSource::Step,
             );
         }
-        let limit = self.sim.now().after(AT_MOST);
-        while self.sim.is_held_up() && self.sim.now() < limit {
+        let limit = self.sim.now().after(LONGEST_WAIT_US);
+        while is_held_up(&self.sim) && self.sim.now() < limit {
             self.advance(next_look(&self.sim, limit));
         }
         self.wait(Wait::Settled);

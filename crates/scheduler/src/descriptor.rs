@@ -1,27 +1,31 @@
 //! UI presentation of the scheduler.
 
-use controller_runtime::descriptor::{CodeLine, Descriptor};
+use apiserver::Component;
+use controller_runtime::descriptor::{CodeLine, CodeTag, CodeValue, Descriptor};
+use controller_runtime::fact::FactId;
 
 /// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
-    ("for pod := range queue {", "", ""),
-    (
+    CodeLine::step("for pod := range queue {"),
+    CodeLine::reads(
         "    nodes := filter(cache.Nodes, pod)",
-        "",
-        "nodes that fit",
+        CodeValue::Fact(FactId::NodesFit),
     ),
-    ("    if len(nodes) == 0 {", "", ""),
-    ("        condition(pod, Unschedulable)", "nonode", "act"),
-    ("        continue", "", ""),
-    ("    }", "", ""),
-    ("    best := max(score(nodes, pod))", "", "last"),
-    ("    bind(pod, best)", "bind", "act"),
-    ("}", "", ""),
+    CodeLine::step("    if len(nodes) == 0 {"),
+    CodeLine::writes(
+        "        condition(pod, Unschedulable)",
+        CodeTag::Unschedulable,
+    ),
+    CodeLine::leaves("        continue"),
+    CodeLine::end("    }"),
+    CodeLine::reads("    best := max(score(nodes, pod))", CodeValue::Last),
+    CodeLine::writes("    bind(pod, best)", CodeTag::Bind),
+    CodeLine::end("}"),
 ];
 
 /// UI descriptor of the scheduler.
 pub static DESCRIPTOR: Descriptor = Descriptor {
-    name: "default-scheduler",
+    component: Component::Scheduler,
     aliases: &[],
     title: "scheduler",
     icon: "i-scheduler",

@@ -1,9 +1,9 @@
 //! Explanation of the refusals of each node, from all filters, with the values that decide. Read-only.
 
 use super::Scheduler;
-use super::ask::refusal;
 use super::framework::Cycle;
-use crate::refuses::Refuses;
+use super::schedule_one::refusal;
+use crate::unschedulable::UnschedulableReason;
 use controller_runtime::informer::Cache;
 use k8s_model::node::Node;
 use k8s_model::pod::Resources;
@@ -17,7 +17,7 @@ impl Scheduler {
         object: &Rc<Object>,
         cache: &Cache,
         most: usize,
-    ) -> Vec<(Str, Vec<Refuses>)> {
+    ) -> Vec<(Str, Vec<UnschedulableReason>)> {
         let Some(pod) = object.pod() else {
             return Vec::new();
         };
@@ -39,13 +39,13 @@ impl Scheduler {
                             refusal
                                 .reasons
                                 .into_iter()
-                                .map(|reason| Refuses::Said { reason }),
+                                .map(|reason| UnschedulableReason::Message { reason }),
                         );
                     }
                 }
             }
             if found.is_empty() && refusal(&cycle, name, node, info).is_some() {
-                found.push(Refuses::Kept);
+                found.push(UnschedulableReason::NominatedPods);
             }
             out.push((name.clone(), found));
         }

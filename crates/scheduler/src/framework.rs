@@ -2,10 +2,11 @@
 //!
 //! Models `pkg/scheduler/framework/interface.go`.
 
+use super::filters::AffinityCounts;
 use super::node_info::NodeInfo;
 use super::nodes::Nodes;
 use super::spread;
-use crate::refuses::Refuses;
+use crate::unschedulable::UnschedulableReason;
 use controller_runtime::informer::Cache;
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
@@ -20,8 +21,12 @@ pub(super) struct Cycle<'c> {
     pub nodes: &'c Nodes,
     /// Hard spread constraints of the Pod, with their counts.
     pub spread: Vec<spread::CountedConstraint<'c>>,
+    /// Matched affinity terms in each domain; empty if no Pod has required terms.
+    pub affinity: AffinityCounts<'c>,
     /// Pods that preempted others, with their nominated nodes.
     pub nominated: &'c [(Str, Rc<Object>)],
+    /// True if another Pod on a node uses a ReadWriteOncePod claim of the Pod.
+    pub claim_taken: bool,
     /// Filters that apply to the Pod, each with its index in the registry.
     pub filters: Vec<(usize, &'static Filter)>,
 }
@@ -52,11 +57,11 @@ pub(super) struct Filter {
     pub name: &'static str,
     /// Returns true if the filter applies to the Pod on any node; otherwise upstream's PreFilter returns Skip.
     /// A filter without this function always applies, and depends on the Pod's template and the node alone.
-    pub asks: Option<fn(&Cycle<'_>) -> bool>,
+    pub applies: Option<fn(&Cycle<'_>) -> bool>,
     /// Returns the refusal, or `None` if the node passes.
     pub filter: fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>,
     /// Returns the values behind a refusal: computed only on demand, since a cycle may refuse thousands of nodes.
-    pub explain: fn(&Cycle<'_>, &Rc<Object>, &NodeInfo, &mut Vec<Refuses>),
+    pub explain: fn(&Cycle<'_>, &Rc<Object>, &NodeInfo, &mut Vec<UnschedulableReason>),
     /// Changes that can resolve a refusal: Pods refused by the filter are then retried.
     pub requeue_on: ClusterChanges,
 }
@@ -78,10 +83,10 @@ type Compare = fn(&Cycle<'_>, &[(&Str, &NodeInfo)]) -> Vec<i64>;
 pub(super) enum Scoring {
     /// Scores one node: the value depends on the Pod and this node alone.
     Node(fn(&Cycle<'_>, &NodeInfo) -> i64),
-    /// Scores all feasible nodes, normalised against each other; only for Pods for which `asks` is true.
+    /// Scores all feasible nodes, normalised against each other; only for Pods for which `applies` is true.
     Among {
         /// Returns true if the scores can differ between nodes for this Pod.
-        asks: fn(&Cycle<'_>) -> bool,
+        applies: fn(&Cycle<'_>) -> bool,
         /// Returns a value for each node.
         score: Compare,
     },
@@ -122,7 +127,8 @@ impl Refusal {
         }
     }
 
-    pub fn final_(reason: &'static str) -> Option<Refusal> {
+    /// Returns the refusal of a node that removing other Pods does not change (`UnschedulableAndUnresolvable`).
+    pub fn unresolvable(reason: &'static str) -> Option<Refusal> {
         Some(Refusal {
             by: 0,
             reasons: vec![Str::new_static(reason)],
@@ -130,7 +136,8 @@ impl Refusal {
         })
     }
 
-    pub fn for_now(reason: &'static str) -> Option<Refusal> {
+    /// Returns the refusal of a node that removing other Pods could change (`Unschedulable`).
+    pub fn unschedulable(reason: &'static str) -> Option<Refusal> {
         Some(Refusal {
             by: 0,
             reasons: vec![Str::new_static(reason)],

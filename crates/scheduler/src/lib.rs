@@ -8,16 +8,15 @@
 //!
 //! (2 files: its own and `src/filters/mod.rs`).
 //!
-//! 1. `src/filters/<name>.rs` with a `const FILTER: Filter`: upstream's name of the plugin; `asks`, whether it applies to a
+//! 1. `src/filters/<name>.rs` with a `const FILTER: Filter`: upstream's name of the plugin; `applies`, whether it applies to a
 //!    Pod (leave it out only if the verdict depends on the Pod's template and the node alone: `memo.rs` relies on that); `filter`, the refusal
-//!    with kube-scheduler's message, `Refusal::for_now` if removing other Pods could help and `Refusal::final_` if not; `explain`, the values
+//!    with kube-scheduler's message, `Refusal::unschedulable` if removing other Pods could help and `Refusal::unresolvable` if not; `explain`, the values
 //!    behind a refusal (empty: the message is shown); `requeue_on`, the changes after which refused Pods are retried.
 //! 2. In `filters/mod.rs`: `mod <name>;` and a line in `ALL`, in upstream's order.
 //!
 //! **A score** is added likewise, as `const SCORE: Score` in `src/scores/`: name, weight, and `Scoring::Node` if it scores one node
 //! at a time, `Scoring::Among` if it compares nodes.
 
-mod ask;
 mod descriptor;
 mod explain;
 mod filters;
@@ -28,16 +27,16 @@ mod node_info;
 mod nodes;
 mod outcome;
 mod preemption;
-pub mod refuses;
+mod schedule_one;
 mod scores;
 mod spread;
 mod terms;
+pub mod unschedulable;
 mod volumes;
 
 use apiserver::journal::{EntryId, Op};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
-use ask::ask_all;
 use controller_runtime::client::LoopClient;
 use controller_runtime::informer::Cache;
 use controller_runtime::watch::Event;
@@ -55,6 +54,7 @@ pub use matching::{fits_affinity, tolerates};
 use memo::{Memo, Placement};
 pub use node_info::priority;
 use nodes::Nodes;
+use schedule_one::find_best_node;
 use sim_core::tree::Tree;
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -107,9 +107,9 @@ struct PendingPod {
     /// Sequence number of its arrival.
     arrived: u64,
     /// Filters of the last refusal, as a set.
-    refused_by: u16,
+    unschedulable_plugins: u16,
     /// Time at which the Pod was last moved to the unschedulable Pods.
-    aside: Time,
+    unschedulable_since: Time,
 }
 
 /// Time after which an unschedulable Pod that no event has woken is retried at the next flush:
@@ -138,10 +138,10 @@ impl Scheduler {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
                 self.observe_node(event);
-                self.retry(id, changes_of_node(event), &|_| true);
+                self.move_to_active_queue(id, changes_of_node(event), &|_| true);
             }
             Kind::PodDisruptionBudget | Kind::Namespace => {}
-            _ => self.retry(id, STORAGE, &|_| true),
+            _ => self.move_to_active_queue(id, STORAGE, &|_| true),
         }
         self.plan_cycle(now)
     }
@@ -161,18 +161,18 @@ impl Scheduler {
                 }
             });
             let smaller = |before: &Pod| {
-                let (new, old) = (pod.spec.requests, before.spec.requests);
+                let (new, old) = (pod.requests(), before.requests());
                 new.cpu < old.cpu || new.memory < old.memory
             };
             if !gone {
                 if event.before.and_then(|b| b.pod()).is_some_and(smaller) {
-                    self.retry(id, POD_GONE, &|_| true);
+                    self.move_to_active_queue(id, POD_GONE, &|_| true);
                 }
                 let relabelled = event
                     .before
                     .is_some_and(|b| b.meta.labels != object.meta.labels);
                 if counted || relabelled {
-                    self.retry(id, POD_PLACED, &|p| {
+                    self.move_to_active_queue(id, POD_PLACED, &|p| {
                         !p.spec
                             .affinity
                             .pod_affinity
@@ -183,7 +183,7 @@ impl Scheduler {
                     });
                 }
             } else if counted {
-                self.retry(id, POD_GONE, &|_| true);
+                self.move_to_active_queue(id, POD_GONE, &|_| true);
             }
             return;
         }
@@ -211,8 +211,8 @@ impl Scheduler {
             queued: None,
             since: now,
             arrived,
-            refused_by: u16::MAX,
-            aside: Time::default(),
+            unschedulable_plugins: u16::MAX,
+            unschedulable_since: Time::default(),
         });
         pending.object = object.clone();
         if changed {
@@ -254,21 +254,27 @@ impl Scheduler {
     }
 
     /// Requeues the Pods that a change may help, in order of arrival.
-    fn retry(&mut self, cause: EntryId, changes: ClusterChanges, may_help: &dyn Fn(&Pod) -> bool) {
+    fn move_to_active_queue(
+        &mut self,
+        cause: EntryId,
+        changes: ClusterChanges,
+        may_help: &dyn Fn(&Pod) -> bool,
+    ) {
         if !self.unschedulable.is_empty() {
-            self.retry_some(cause, filters::helped_by(changes), may_help);
+            self.move_pods(cause, filters::helped_by(changes), may_help);
         }
     }
 
-    fn retry_some(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
+    fn move_pods(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
         for uid in self.unschedulable.keys() {
-            let helped = |p: &&PendingPod| p.refused_by & helps != 0 && may_help(p.object.body());
+            let helped =
+                |p: &&PendingPod| p.unschedulable_plugins & helps != 0 && may_help(p.object.body());
             if let Some(pending) = self.pending.get(uid).filter(helped) {
                 found.push((pending.arrived, *uid));
             }
         }
-        k8s_model::sort::sort(&mut found);
+        found.sort();
         for (_, uid) in found {
             self.enqueue(uid, cause);
         }
@@ -284,7 +290,7 @@ impl Scheduler {
             .unschedulable
             .keys()
             .filter_map(|uid| self.pending.get(uid))
-            .map(|p| p.aside)
+            .map(|p| p.unschedulable_since)
             .min()?;
         self.flush = Some(Time(
             first
@@ -304,7 +310,7 @@ impl Scheduler {
             .keys()
             .filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
         let due: Vec<(Uid, EntryId)> = waiting
-            .filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now)
+            .filter(|(_, p)| p.unschedulable_since.after(UNSCHEDULABLE_RETRY_US) <= now)
             .map(|(uid, p)| (uid, p.cause))
             .collect();
         for (uid, cause) in due {
@@ -430,18 +436,18 @@ impl Scheduler {
                     out,
                 );
             } else {
-                self.set_aside(object, filters::volume_binding(), out.server.now);
+                self.add_unschedulable(object, filters::volume_binding(), out.store().now);
             }
             return;
         }
         let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(
+            return self.handle_scheduling_failure(
                 object,
                 FitError {
                     message,
-                    refused_by: filters::volume_binding(),
+                    unschedulable_plugins: filters::volume_binding(),
                 },
                 Nominated::None,
                 out,
@@ -451,7 +457,7 @@ impl Scheduler {
         let choice = match self.memo.choose(&cycle) {
             Placement::Fits(choice) => {
                 debug_assert_eq!(
-                    ask_all(&cycle).ok().as_ref(),
+                    find_best_node(&cycle).ok().as_ref(),
                     Some(&choice),
                     "what is remembered of the nodes still holds"
                 );
@@ -459,24 +465,24 @@ impl Scheduler {
             }
             Placement::FitsNowhere(error) => {
                 debug_assert_eq!(
-                    ask_all(&cycle).map_err(|refused| self
-                        .preempt(&cycle, refused, real, out.server.wall())
+                    find_best_node(&cycle).map_err(|refused| self
+                        .preempt(&cycle, refused, real, out.store().wall())
                         .error),
                     Err(error.clone()),
                     "what refused the last such Pod refuses this one"
                 );
-                return self.fail(object, error, Nominated::None, out);
+                return self.handle_scheduling_failure(object, error, Nominated::None, out);
             }
-            Placement::Unknown => ask_all(&cycle),
+            Placement::Unknown => find_best_node(&cycle),
         };
         let choice = match choice {
             Ok(choice) => choice,
             Err(refused) => {
-                let failure = self.preempt(&cycle, refused, real, out.server.wall());
+                let failure = self.preempt(&cycle, refused, real, out.store().wall());
                 if failure.preemption.is_err() {
                     self.memo.refuse(&cycle, &failure.error);
                 }
-                return self.give_up(object, failure, out);
+                return self.handle_fit_error(object, failure, out);
             }
         };
         let (feasible, nodes) = (choice.feasible as u32, real as u32);
@@ -494,7 +500,7 @@ impl Scheduler {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.change(&node, |info| info.add(object));
             self.placed.insert(object.meta.uid, node);
-            self.set_aside(object, filters::volume_binding(), out.server.now);
+            self.add_unschedulable(object, filters::volume_binding(), out.store().now);
         }
     }
 
@@ -519,7 +525,7 @@ impl Scheduler {
 struct FitError {
     message: String,
     /// Refusing filters, as a set.
-    refused_by: u16,
+    unschedulable_plugins: u16,
 }
 
 /// Reason why a Pod fits no node, with the result of the preemption.

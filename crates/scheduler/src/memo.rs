@@ -4,11 +4,11 @@
 //! placement depends on more than their template and the node's totals use a full cycle.
 
 use super::FitError;
-use super::ask::refusal;
 use super::filters;
 use super::framework::{Cycle, NodeChoice};
 use super::matching::fits_affinity;
 use super::node_info::NodeInfo;
+use super::schedule_one::refusal;
 use super::scores::topology_spread;
 use crate::scores;
 use k8s_model::pod::PodSpec;

@@ -7,11 +7,7 @@ use sim_core::tree::Tree;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-pub(super) const REGION: &str = "topology.kubernetes.io/region";
-pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
-/// Default requests for scoring of a container without requests: millicores and bytes.
-const DEFAULT_CPU: i64 = 100;
-const DEFAULT_MEMORY: i64 = 200 << 20;
+const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Node with its Pods.
 #[derive(Clone, Debug, Default)]
@@ -25,9 +21,9 @@ pub(super) struct NodeInfo {
     /// Maximum number of Pods.
     pub max_pods: i64,
     /// Number of Pods with required anti-affinity.
-    pub unsociable: usize,
+    pub with_required_anti_affinity: usize,
     /// Number of Pods with preferred affinity or anti-affinity.
-    pub choosy: usize,
+    pub with_preferences: usize,
     /// True if the node has a `PreferNoSchedule` taint.
     pub repelling: bool,
     /// Incremented with every change that may affect a scheduling decision.
@@ -37,7 +33,7 @@ pub(super) struct NodeInfo {
     /// Total requests of the Pods.
     pub requested: Resources,
     /// Total requests, with defaults for containers without requests.
-    pub counted: Resources,
+    pub scoring: Resources,
     /// Number of Pods by priority.
     pub by_priority: BTreeMap<i64, usize>,
     /// Number of Pods by controller.
@@ -70,22 +66,23 @@ impl NodeInfo {
                 self.leave_controller(object);
             }
             let before: &Pod = known.body();
-            if before.spec.requests != pod.spec.requests {
+            let (old, new) = (before.requests(), pod.requests());
+            if old != new {
                 self.version += 1;
-                self.requested = self
-                    .requested
-                    .minus(before.spec.requests)
-                    .plus(pod.spec.requests);
-                self.counted = self.counted.minus(counted(before)).plus(counted(pod));
+                self.requested = self.requested.minus(old).plus(new);
+                self.scoring = self
+                    .scoring
+                    .minus(before.spec.scoring)
+                    .plus(pod.spec.scoring);
             }
             // A Pod that the scheduler itself has just bound is new when the watch delivers it.
             return known.meta.resource_version == object.meta.resource_version;
         }
         self.version += 1;
-        self.requested = self.requested.plus(pod.spec.requests);
-        self.counted = self.counted.plus(counted(pod));
-        self.unsociable += usize::from(is_unsociable(pod));
-        self.choosy += usize::from(is_choosy(pod));
+        self.requested = self.requested.plus(pod.requests());
+        self.scoring = self.scoring.plus(pod.spec.scoring);
+        self.with_required_anti_affinity += usize::from(has_required_anti_affinity(pod));
+        self.with_preferences += usize::from(has_preferences(pod));
         *self.by_priority.entry(priority(object)).or_default() += 1;
         if let Some(owner) = object
             .meta
@@ -104,10 +101,10 @@ impl NodeInfo {
         };
         let pod: &Pod = known.body();
         self.version += 1;
-        self.requested = self.requested.minus(pod.spec.requests);
-        self.counted = self.counted.minus(counted(pod));
-        self.unsociable -= usize::from(is_unsociable(pod));
-        self.choosy -= usize::from(is_choosy(pod));
+        self.requested = self.requested.minus(pod.requests());
+        self.scoring = self.scoring.minus(pod.spec.scoring);
+        self.with_required_anti_affinity -= usize::from(has_required_anti_affinity(pod));
+        self.with_preferences -= usize::from(has_preferences(pod));
         if let Some(count) = self.by_priority.get_mut(&priority(&known)) {
             *count -= 1;
         }
@@ -136,7 +133,7 @@ impl NodeInfo {
     }
 }
 
-fn is_unsociable(pod: &Pod) -> bool {
+fn has_required_anti_affinity(pod: &Pod) -> bool {
     !pod.spec
         .affinity
         .pod_anti_affinity
@@ -144,7 +141,7 @@ fn is_unsociable(pod: &Pod) -> bool {
         .is_empty()
 }
 
-fn is_choosy(pod: &Pod) -> bool {
+fn has_preferences(pod: &Pod) -> bool {
     let Affinity {
         pod_affinity: near,
         pod_anti_affinity: far,
@@ -159,19 +156,6 @@ fn is_choosy(pod: &Pod) -> bool {
         || !far
             .preferred_during_scheduling_ignored_during_execution
             .is_empty()
-}
-
-/// Returns the requests of a Pod for scoring.
-pub fn counted(pod: &Pod) -> Resources {
-    let mut sum = pod.spec.requests;
-    let containers = pod.spec.containers.len() as i64;
-    if sum.cpu == 0 {
-        sum.cpu = DEFAULT_CPU * containers;
-    }
-    if sum.memory == 0 {
-        sum.memory = DEFAULT_MEMORY * containers;
-    }
-    sum
 }
 
 /// Returns the priority of a Pod; 0 if it has none.

@@ -12,8 +12,8 @@ pub(super) struct Nodes {
     /// Number of existing nodes; of others only Pods are known.
     pub real: usize,
     /// Numbers of Pods with required anti-affinity, and of Pods with preferred affinity or anti-affinity.
-    pub unsociable: usize,
-    pub choosy: usize,
+    pub with_required_anti_affinity: usize,
+    pub with_preferences: usize,
     /// Number of nodes with a `PreferNoSchedule` taint.
     pub repelling: usize,
     /// Indexes of the last nodes that changed, and the number of changes before those.
@@ -87,14 +87,14 @@ impl Nodes {
         }
         let info = Rc::make_mut(&mut self.all[at].1);
         self.real -= usize::from(info.node.is_some());
-        self.unsociable -= info.unsociable;
-        self.choosy -= info.choosy;
+        self.with_required_anti_affinity -= info.with_required_anti_affinity;
+        self.with_preferences -= info.with_preferences;
         self.repelling -= usize::from(info.repelling);
         let version = info.version;
         let result = change(info);
         self.real += usize::from(info.node.is_some());
-        self.unsociable += info.unsociable;
-        self.choosy += info.choosy;
+        self.with_required_anti_affinity += info.with_required_anti_affinity;
+        self.with_preferences += info.with_preferences;
         self.repelling += usize::from(info.repelling);
         if info.version != version {
             self.log.push(at as u32);

@@ -6,8 +6,7 @@ use super::framework::{Cycle, Refusal};
 use super::node_info::priority;
 use super::preemption::NoPreemption;
 use super::{FitError, NoFit, Nominated, Scheduler, filters, preemption};
-use crate::node_info;
-use apiserver::Delete;
+use apiserver::DeleteOptions;
 use apiserver::why::Why;
 use controller_runtime::client::LoopClient;
 use k8s_model::pod::PodCondition;
@@ -29,14 +28,14 @@ impl Scheduler {
         if real == 0 {
             let error = FitError {
                 message: text,
-                refused_by: u16::MAX,
+                unschedulable_plugins: u16::MAX,
             };
             return NoFit {
                 error,
                 preemption: Err(NoPreemption::NoCandidate(String::new())),
             };
         }
-        let refused_by = refusals.iter().fold(0, |set, r| set | r.by);
+        let unschedulable_plugins = refusals.iter().fold(0, |set, r| set | r.by);
         let preemption = preemption::find(cycle, &refused, now);
         if let Err(none) = &preemption {
             text.push_str(" no new claims to deallocate, preemption: ");
@@ -45,14 +44,14 @@ impl Scheduler {
         NoFit {
             error: FitError {
                 message: text,
-                refused_by,
+                unschedulable_plugins,
             },
             preemption,
         }
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
-    pub(super) fn give_up(
+    pub(super) fn handle_fit_error(
         &mut self,
         object: &Rc<Object>,
         failure: NoFit,
@@ -62,21 +61,21 @@ impl Scheduler {
         let candidate = match preemption {
             Ok(candidate) => candidate,
             Err(NoPreemption::NotEligible(_)) => {
-                return self.fail(object, error, Nominated::Stays, out);
+                return self.handle_scheduling_failure(object, error, Nominated::Stays, out);
             }
             Err(NoPreemption::NoCandidate(_)) => {
-                return self.fail(object, error, Nominated::None, out);
+                return self.handle_scheduling_failure(object, error, Nominated::None, out);
             }
         };
         let (uid, node) = (object.meta.uid, candidate.node);
-        self.fail(object, error, Nominated::Becomes(node.clone()), out);
+        self.handle_scheduling_failure(object, error, Nominated::Becomes(node.clone()), out);
         let why = || Why::Preempted {
             by: object.meta.name.clone(),
         };
         for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
-            let (wall, generation) = (out.server.wall(), victim.meta.generation);
+            let (wall, generation) = (out.store().wall(), victim.meta.generation);
             // A victim that is already gone has freed its resources.
-            let _ = out.patch(&victim.key(), why(), |o| {
+            let _ = out.patch_status(&victim.key(), why(), |o| {
                 if let Body::Pod(pod) = &mut o.body {
                     let message =
                         "default-scheduler: preempting to accommodate a higher priority pod";
@@ -88,10 +87,7 @@ impl Scheduler {
                     ));
                 }
             });
-            let how = Delete {
-                uid: Some(victim.meta.uid),
-                ..Default::default()
-            };
+            let how = DeleteOptions::of_uid(victim.meta.uid);
             if out.delete(&victim.key(), how, why()).is_ok() {
                 out.event(
                     victim,
@@ -107,7 +103,7 @@ impl Scheduler {
             .partition(|(at, o)| *at == node && priority(o) < priority(object));
         self.nominated = kept;
         for (_, other) in lost {
-            let _ = out.patch(&other.key(), why(), |o| {
+            let _ = out.patch_status(&other.key(), why(), |o| {
                 if let Body::Pod(pod) = &mut o.body {
                     pod.status.nominated_node_name = Default::default();
                 }
@@ -125,30 +121,7 @@ impl Scheduler {
         why: Why,
         out: &mut LoopClient<'_>,
     ) {
-        let (wall, generation) = (out.server.wall(), object.meta.generation);
-        let home = self.nodes.get(node).and_then(|info| info.node.clone());
-        let bound = out.bind(object, why, |o| {
-            // A Pod gets the region and zone labels of its node.
-            for key in [node_info::REGION, node_info::ZONE] {
-                if let Some(value) = home.as_ref().and_then(|home| home.meta.label(key)) {
-                    Rc::make_mut(&mut o.meta.labels).insert(key.into(), value.clone());
-                }
-            }
-            if let Body::Pod(pod) = &mut o.body {
-                pod.node_name = node.clone();
-                pod.status.nominated_node_name = Default::default();
-                pod.status.conditions.retain(|c| c.kind != "PodScheduled");
-                pod.status.conditions.reserve_exact(1);
-                pod.status.conditions.push(PodCondition {
-                    kind: "PodScheduled".into(),
-                    status: "True".into(),
-                    last_transition_time: Some(wall),
-                    observed_generation: generation,
-                    ..Default::default()
-                });
-                pod.status.share_conditions();
-            }
-        });
+        let bound = out.bind(object, node, why);
         self.nominated
             .retain(|(_, o)| o.meta.uid != object.meta.uid);
         match bound {
@@ -172,18 +145,18 @@ impl Scheduler {
     }
 
     /// Records the reason why a Pod is unschedulable, and the filters that refused it.
-    pub(super) fn fail(
+    pub(super) fn handle_scheduling_failure(
         &mut self,
         object: &Rc<Object>,
         FitError {
             message,
-            refused_by,
+            unschedulable_plugins,
         }: FitError,
         nominated: Nominated,
         out: &mut LoopClient<'_>,
     ) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
-        let (wall, generation) = (out.server.wall(), object.meta.generation);
+        let (wall, generation) = (out.store().wall(), object.meta.generation);
         let why = Why::NoNode {
             message: message.as_str().into(),
         };
@@ -193,7 +166,7 @@ impl Scheduler {
         }
         // A Pod deleted in the meantime needs no condition.
         let _ = out.update_status(
-            &out.server
+            &out.store()
                 .get(&object.key())
                 .cloned()
                 .unwrap_or_else(|| object.clone()),
@@ -229,14 +202,19 @@ impl Scheduler {
                 }
             },
         );
-        self.set_aside(object, refused_by, out.server.now);
+        self.add_unschedulable(object, unschedulable_plugins, out.store().now);
     }
 
     /// Parks the Pod until a change that may resolve the refusals.
-    pub(super) fn set_aside(&mut self, object: &Object, refused_by: u16, now: Time) {
+    pub(super) fn add_unschedulable(
+        &mut self,
+        object: &Object,
+        unschedulable_plugins: u16,
+        now: Time,
+    ) {
         if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
-            pending.refused_by = refused_by;
-            pending.aside = now;
+            pending.unschedulable_plugins = unschedulable_plugins;
+            pending.unschedulable_since = now;
         }
         self.unschedulable.insert(object.meta.uid, ());
     }

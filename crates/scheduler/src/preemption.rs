@@ -4,11 +4,11 @@
 //! with the fewest violated budgets, the lowest priorities and the fewest victims.
 //! Models `pkg/scheduler/framework/preemption` and `framework/plugins/defaultpreemption`.
 
-use super::ask::refusal;
 use super::filters::reasons;
 use super::framework::{Cycle, Refusal};
 use super::node_info::priority;
 use super::nodes::Nodes;
+use super::schedule_one::refusal;
 use k8s_model::pod::Pod;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::{Kind, Object, Str, Timestamp};
@@ -152,9 +152,7 @@ fn select_victims(
     budgets: &[Rc<Object>],
     now: Timestamp,
 ) -> Result<Candidate, Refusal> {
-    k8s_model::sort::sort_by(&mut possible, |a, b| {
-        (priority(b), started(a, now)).cmp(&(priority(a), started(b, now)))
-    });
+    possible.sort_by(|a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
     let whole = nodes.clone();
     for pod in &possible {
         nodes.change(name, |info| info.remove(pod));
@@ -176,7 +174,7 @@ fn select_victims(
                     victims.push(pod);
                 }
             }
-            k8s_model::sort::sort_by(&mut victims, |a, b| {
+            victims.sort_by(|a, b| {
                 (priority(b), started(a, now)).cmp(&(priority(a), started(b, now)))
             });
             Ok(Candidate {

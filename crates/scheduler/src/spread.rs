@@ -8,32 +8,29 @@ use super::nodes::Nodes;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, TopologySpreadConstraint};
 use k8s_model::{Object, Str};
+use std::collections::BTreeMap;
 
 /// Constraint with the number of Pods in each domain.
 pub struct CountedConstraint<'c> {
     pub constraint: &'c TopologySpreadConstraint,
-    pub domains: Vec<(Str, i64)>,
+    domains: BTreeMap<Str, i64>,
+    /// Number of Pods in the emptiest domain; 0 while there are fewer domains than `minDomains`.
+    pub fewest: i64,
 }
 
 impl CountedConstraint<'_> {
     /// Returns the number of Pods in a domain; 0 for a domain without an eligible node.
     pub fn in_domain(&self, value: &str) -> i64 {
-        self.domains
-            .iter()
-            .find(|(v, _)| v == value)
-            .map_or(0, |(_, n)| *n)
+        self.domains.get(value).copied().unwrap_or(0)
     }
 
-    /// Returns the number of Pods in the emptiest domain; 0 while there are fewer domains than `minDomains`.
-    pub fn fewest(&self) -> i64 {
+    fn count_fewest(&mut self) {
         let few = self
             .constraint
             .min_domains
             .is_some_and(|wanted| (self.domains.len() as i64) < wanted);
-        if few {
-            0
-        } else {
-            self.domains.iter().map(|(_, n)| *n).min().unwrap_or(0)
+        if !few {
+            self.fewest = self.domains.values().copied().min().unwrap_or(0);
         }
     }
 }
@@ -80,7 +77,8 @@ pub(super) fn count<'c>(
     let mut counted: Vec<CountedConstraint<'_>> = of_kind
         .map(|constraint| CountedConstraint {
             constraint,
-            domains: Vec::new(),
+            domains: BTreeMap::new(),
+            fewest: 0,
         })
         .collect();
     if !counted.is_empty() {
@@ -113,12 +111,10 @@ fn count_in_domains(
                 continue;
             };
             let more = matching(c.constraint, object, info);
-            match c.domains.iter_mut().find(|(v, _)| v == value) {
-                Some((_, n)) => *n += more,
-                None => c.domains.push((value.clone(), more)),
-            }
+            *c.domains.entry(value.clone()).or_default() += more;
         }
     }
+    counted.iter_mut().for_each(CountedConstraint::count_fewest);
 }
 
 #[cfg(test)]
@@ -172,7 +168,7 @@ mod tests {
             let (pod, nodes) = (web(&more), nodes(counts));
             let counted = count(&pod, pod.body(), "DoNotSchedule", &nodes);
             let got = counted.first().map_or((-1, -1, -1), |c| {
-                (c.in_domain("x"), c.in_domain("y"), c.fewest())
+                (c.in_domain("x"), c.in_domain("y"), c.fewest)
             });
             assert_eq!(got, expected, "{more}");
         }

@@ -2,8 +2,9 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding/binder.go`.
 
-use super::framework::Cycle;
 use super::matching::selects;
+use super::nodes::Nodes;
+use apiserver::ApiError;
 use apiserver::why::Why;
 use controller_runtime::client::LoopClient;
 use controller_runtime::informer::Cache;
@@ -12,7 +13,8 @@ use k8s_model::references::claim_reference;
 use k8s_model::storage::{
     BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass,
 };
-use k8s_model::{Body, Kind, Object, ObjectRef, Str};
+use k8s_model::volume_match::find_matching;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
 use std::rc::Rc;
 
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
@@ -81,8 +83,15 @@ pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), Str
                 volume.as_str()
             ));
         }
+        // A claim that names its volume is bound without its Pod.
+        let named = !claim
+            .body::<PersistentVolumeClaim>()
+            .spec
+            .volume_name
+            .is_empty();
         unbound |= !is_bound(claim)
-            && !class_of(claim, cache).is_some_and(StorageClass::waits_for_first_consumer);
+            && (named
+                || !class_of(claim, cache).is_some_and(StorageClass::waits_for_first_consumer));
     }
     if unbound {
         Err("pod has unbound immediate PersistentVolumeClaims".into())
@@ -96,50 +105,103 @@ pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
     claims(object, pod, cache).all(|(_, claim)| claim.is_some_and(|c| is_bound(c)))
 }
 
-/// Returns true if a ReadWriteOncePod claim is used by another Pod.
-pub(super) fn taken_by_another(cycle: &Cycle<'_>) -> bool {
+/// Returns true if a ReadWriteOncePod claim is used by another Pod on a node.
+pub(super) fn is_taken_by_another(
+    object: &Object,
+    pod: &Pod,
+    cache: &Cache,
+    nodes: &Nodes,
+) -> bool {
     let exclusive = |claim: &Object| {
-        claim
+        let mut modes = claim
             .body::<PersistentVolumeClaim>()
             .spec
             .access_modes
-            .iter()
-            .any(|m| m == "ReadWriteOncePod")
+            .iter();
+        modes.any(|mode| mode == "ReadWriteOncePod")
     };
-    claims(cycle.object, cycle.pod, cycle.cache)
-        .filter(|(_, claim)| claim.is_some_and(|c| exclusive(c)))
-        .any(|(name, _)| {
-            cycle
-                .nodes
-                .values()
-                .flat_map(|info| info.pods.values())
-                .any(|other| {
-                    other.meta.namespace == cycle.object.meta.namespace
-                        && other.meta.uid != cycle.object.meta.uid
-                        && other.body::<Pod>().spec.claims().any(|c| c == name)
-                })
+    let taken = |name: &Str| {
+        let mut others = nodes.values().flat_map(|info| info.pods.values());
+        others.any(|other| {
+            other.meta.namespace == object.meta.namespace
+                && other.meta.uid != object.meta.uid
+                && other.body::<Pod>().spec.claims().any(|claim| claim == name)
         })
+    };
+    claims(object, pod, cache)
+        .any(|(name, claim)| claim.is_some_and(|claim| exclusive(claim)) && taken(name))
 }
 
-pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache) -> Reach {
-    for (_, claim) in claims(object, pod, cache) {
-        let Some(claim) = claim else { continue };
-        if is_bound(claim) {
-            let volume = cache.get::<PersistentVolume>(&ObjectRef::new(
-                Kind::PersistentVolume,
-                "",
-                &claim.body::<PersistentVolumeClaim>().spec.volume_name,
-            ));
-            if volume.is_some_and(|(_, v)| !is_on(v, node)) {
-                return Reach::WrongNode;
-            }
-        } else if find_volume(claim, node, cache).is_none()
-            && class_of(claim, cache).is_none_or(|c| c.provisioner == NO_PROVISIONER)
-        {
-            return Reach::NoVolume;
+/// Decision about a claim that is bound once its Pod has a node.
+enum ClaimBinding<'a> {
+    /// The claim takes an existing volume.
+    Static(&'a Rc<Object>),
+    /// The provisioner makes a volume.
+    Provision,
+}
+
+/// Claims with the decision about each.
+type ClaimBindings<'a> = Vec<(&'a Rc<Object>, ClaimBinding<'a>)>;
+
+/// Returns the decision about each unbound claim of a Pod if it ran on a node, smallest claim first; or the reason why the node is
+/// out (`FindPodVolumes`).
+fn plan<'a>(
+    object: &'a Object,
+    pod: &'a Pod,
+    node: &Object,
+    cache: &'a Cache,
+) -> Result<ClaimBindings<'a>, Reach> {
+    let (bound, mut unbound): (Vec<_>, Vec<_>) = claims(object, pod, cache)
+        .filter_map(|(_, claim)| claim)
+        .partition(|claim| is_bound(claim));
+    for claim in bound {
+        let name = &claim.body::<PersistentVolumeClaim>().spec.volume_name;
+        let volume =
+            cache.get::<PersistentVolume>(&ObjectRef::new(Kind::PersistentVolume, "", name));
+        if volume.is_some_and(|(_, volume)| !is_on(volume, node)) {
+            return Err(Reach::WrongNode);
         }
     }
-    Reach::Yes
+    unbound.sort_by_key(|claim| claim.body::<PersistentVolumeClaim>().request());
+    let mut chosen: Vec<Uid> = Vec::new();
+    let mut plan = Vec::new();
+    for claim in unbound {
+        let selected = claim.meta.annotation(SELECTED_NODE);
+        if selected.is_some_and(|selected| *selected != node.meta.name) {
+            return Err(Reach::NoVolume);
+        }
+        let volume = if selected.is_some() {
+            None
+        } else {
+            find_volume(claim, node, &chosen, cache)
+        };
+        plan.push((
+            claim,
+            match volume {
+                Some(volume) => {
+                    chosen.push(volume.meta.uid);
+                    ClaimBinding::Static(volume)
+                }
+                None if class_of(claim, cache).is_some_and(|class| provisions(class, node)) => {
+                    ClaimBinding::Provision
+                }
+                None => return Err(Reach::NoVolume),
+            },
+        ));
+    }
+    // Volumes are bound before others are asked for.
+    plan.sort_by_key(|(_, binding)| matches!(binding, ClaimBinding::Provision));
+    Ok(plan)
+}
+
+/// Returns true if volumes of a class are made for a node (`checkVolumeProvisions`).
+fn provisions(class: &StorageClass, node: &Object) -> bool {
+    !matches!(class.provisioner.as_str(), "" | NO_PROVISIONER) && class.allows(&node.meta.labels)
+}
+
+/// Returns the reason why a node is out for the claims of a Pod.
+pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache) -> Reach {
+    plan(object, pod, node, cache).map_or_else(|reach| reach, |_| Reach::Yes)
 }
 
 fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
@@ -151,26 +213,26 @@ fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
         .is_none_or(|selector| selects(selector, node))
 }
 
-/// Returns the smallest free volume that the node can reach and that fits the claim.
-fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'a Rc<Object>> {
-    let body: &PersistentVolumeClaim = claim.body();
-    cache
-        .free_volumes()
-        .into_iter()
-        .filter(|object| {
-            let volume: &PersistentVolume = object.body();
-            volume.spec.claim_ref.is_none()
-                && volume.status.phase == "Available"
-                && volume.spec.storage_class_name == body.class()
-                && volume.capacity() >= body.request()
-                && body
-                    .spec
-                    .access_modes
-                    .iter()
-                    .all(|m| volume.spec.access_modes.contains(m))
-                && is_on(volume, node)
-        })
-        .min_by_key(|object| object.body::<PersistentVolume>().capacity())
+/// Returns the volume that the node can reach and that fits the claim best, without those chosen for other claims of the Pod.
+fn find_volume<'a>(
+    claim: &Object,
+    node: &Object,
+    chosen: &[Uid],
+    cache: &'a Cache,
+) -> Option<&'a Rc<Object>> {
+    let class = claim.body::<PersistentVolumeClaim>().class();
+    let mut volumes = cache.volumes_for(Some((&claim.meta.namespace, &claim.meta.name)));
+    volumes.extend(cache.volumes_for(None));
+    volumes.retain(|volume| {
+        volume.body::<PersistentVolume>().spec.storage_class_name == class
+            && !chosen.contains(&volume.meta.uid)
+    });
+    find_matching(
+        claim,
+        volumes.into_iter(),
+        |volume| is_on(volume, node),
+        |_| (),
+    )
 }
 
 /// Binds free volumes, or selects the node on which the provisioner creates the volume.
@@ -184,28 +246,11 @@ pub(super) fn reserve(
     let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else {
         return;
     };
-    let waiting: Vec<Rc<Object>> = claims(object, pod, cache)
-        .filter_map(|(_, c)| c.filter(|c| !is_bound(c)).cloned())
-        .collect();
-    for claim in waiting {
+    for (claim, binding) in plan(object, pod, node_object, cache).unwrap_or_default() {
         // A refused write is repeated when the Pod is retried.
-        let _ = match find_volume(&claim, node_object, cache) {
-            Some(volume) => out.update(
-                volume,
-                Why::SmallestFit {
-                    volume: volume.meta.name.clone(),
-                },
-                |o| {
-                    o.meta
-                        .annotate("pv.kubernetes.io/bound-by-controller", "yes");
-                    if let Body::PersistentVolume(v) = &mut o.body {
-                        v.spec = v.spec.edited(|raw| {
-                            raw.insert("claimRef".into(), claim_reference(&claim));
-                        });
-                    }
-                },
-            ),
-            None => out.patch(
+        let _ = match binding {
+            ClaimBinding::Static(volume) => bind_volume(volume, claim, out),
+            ClaimBinding::Provision => out.patch(
                 &claim.key(),
                 Why::NeedsProvisioning {
                     class: claim.body::<PersistentVolumeClaim>().class().into(),
@@ -216,4 +261,34 @@ pub(super) fn reserve(
             ),
         };
     }
+}
+
+/// Points a volume at a claim, unless it is already reserved for it (`GetBindVolumeToClaim`).
+fn bind_volume(
+    volume: &Rc<Object>,
+    claim: &Object,
+    out: &mut LoopClient<'_>,
+) -> Result<Rc<Object>, ApiError> {
+    let reference = volume.body::<PersistentVolume>().spec.claim_ref.as_ref();
+    if reference.is_some_and(|reference| reference.uid == Some(claim.meta.uid)) {
+        return Ok(volume.clone());
+    }
+    let is_free = reference.is_none();
+    out.update(
+        volume,
+        Why::SmallestFit {
+            volume: volume.meta.name.clone(),
+        },
+        |o| {
+            if is_free {
+                o.meta
+                    .annotate("pv.kubernetes.io/bound-by-controller", "yes");
+            }
+            if let Body::PersistentVolume(v) = &mut o.body {
+                v.spec = v.spec.edited(|raw| {
+                    raw.insert("claimRef".into(), claim_reference(claim));
+                });
+            }
+        },
+    )
 }

@@ -1,7 +1,7 @@
 //! `/loopscope/run`: kubectl lines that run concurrently, with their output and exit codes, for tests without kubectl.
 
 use super::cluster::Cluster;
-use super::request::Request;
+use super::http_request::HttpRequest;
 use super::status::{Answer, failure, no_such_path};
 use kubectl::BesideAct;
 use kubectl::parse::split;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const MOST: usize = 1_000;
 
 /// Starts a command, or polls the one with a number.
-pub fn answer(cluster: &mut Cluster, request: &Request, id: &str) -> Answer {
+pub fn answer(cluster: &mut Cluster, request: &HttpRequest, id: &str) -> Answer {
     if !id.is_empty() {
         let known = id
             .parse()
@@ -45,7 +45,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, id: &str) -> Answer {
     }
     let words = words
         .iter()
-        .map(|word| resolve(word, &cluster.sim))
+        .map(|word| resolve(word, &cluster.host.sim))
         .collect();
     let id = cluster.next_remote();
     act(

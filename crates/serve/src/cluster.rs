@@ -2,22 +2,19 @@
 
 use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
-use super::request::{Request, Target};
 use super::status::Answer;
-use actions::{Action, WaitingCommands};
-use apiserver::journal::Actor;
-use apiserver::{
-    ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written,
-};
+use actions::{Action, Host, RecordedAction};
+use apiserver::{ApiError, Content, ManagedHistory, Request, Response};
 use cluster::Sim;
+use cluster::settled::next_wait;
 use controller_runtime::cluster::ClusterConfig;
+use fault::{ClientAction, ClientCall};
 use k8s_model::node::Node;
 use k8s_model::time::SECOND;
-use k8s_model::{Kind, Time};
+use k8s_model::{Kind, Object, Time};
 use kubectl::{Beside, BesideAct, RemoteAct, RemoteOutput, Session};
-use scenario::quiet_until;
+use session::Checkpoint;
 use session::record::SavedRecord;
-use session::{Checkpoint, Recorded};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -34,8 +31,8 @@ const QUIET: u64 = 30 * SECOND;
 const UNREPORTED: u64 = 75 * SECOND;
 /// Engine tasks between two checks for requests.
 const SLICE: usize = 20_000;
-/// Longest sleep, so that ended watches are noticed.
-const NAP: Duration = Duration::from_millis(500);
+/// Longest wait between two ticks, so that ended watches are noticed.
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// Pace of virtual time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +55,10 @@ pub enum Reply {
     Stream(&'static str, mpsc::Receiver<Vec<u8>>, Vec<String>),
     /// WebSocket messages in both directions, until either side closes: messages to the client, and from it.
     Socket(mpsc::Receiver<Vec<u8>>, mpsc::Sender<Vec<u8>>),
+    /// Reply that is sent after a delay of real time.
+    Late(Duration, Box<Reply>),
+    /// No reply: the connection is closed.
+    Dropped,
 }
 
 impl From<Answer> for Reply {
@@ -66,10 +67,13 @@ impl From<Answer> for Reply {
     }
 }
 
+/// Interval at which a client that reads slowly is looked after.
+const BACKLOG_WAIT: Duration = Duration::from_millis(2);
+
 /// Open request that is answered as things happen.
 pub trait OpenRequest {
-    /// Sends news; returns false once the request has ended.
-    fn feed(&mut self, cluster: &mut Cluster) -> bool;
+    /// Sends what has happened since the last call; returns false once the request has ended.
+    fn poll(&mut self, cluster: &mut Cluster) -> bool;
 
     /// Notes that the cluster was restored to an earlier state; returns false if the request ends because of that.
     fn restored(&mut self, _cluster: &mut Cluster) -> bool {
@@ -78,6 +82,16 @@ pub trait OpenRequest {
 
     /// Writes the record to its file, before the client is answered.
     fn keep(&mut self, _cluster: &mut Cluster) {}
+
+    /// Returns true if something waits until the client has read what came before.
+    fn has_backlog(&self) -> bool {
+        false
+    }
+
+    /// Time at which something becomes due for the client, if the request waits for one.
+    fn due(&self) -> Option<Time> {
+        None
+    }
 
     /// Metric labels of the request.
     fn labels(&self) -> Option<&RequestLabels> {
@@ -88,11 +102,9 @@ pub trait OpenRequest {
 /// Snapshot of a cluster: its state and its history.
 #[derive(Clone)]
 pub(super) struct Snapshot {
-    pub(super) sim: Sim,
-    waiting: WaitingCommands,
-    log: Vec<Recorded>,
+    pub(super) host: Host,
+    log: Vec<RecordedAction>,
     remotes: u32,
-    tasks: u64,
 }
 
 /// Function that starts another server with the history of a record; returns its address, and a handle that stops it when dropped.
@@ -101,24 +113,20 @@ pub(super) type Starter =
 
 /// Simulated cluster to which requests are sent.
 pub struct Cluster {
-    /// Simulation.
-    pub sim: Sim,
+    /// Simulation, with the commands that wait.
+    pub host: Host,
     /// Managed fields of its objects, as far as requested.
     managed: ManagedHistory,
     /// Requests that are answered piece by piece.
     pub(super) open: Vec<Box<dyn OpenRequest>>,
     /// Counters of answered requests.
     pub(super) counts: RequestCounts,
-    /// Commands that still wait.
-    waiting: WaitingCommands,
     /// Commands run so far.
-    pub(super) log: Vec<Recorded>,
+    pub(super) log: Vec<RecordedAction>,
     /// True if the file of the record could not be written: it is closed, and writes are refused from then on.
     pub(super) record_failed: bool,
     /// Number of commands that clients have started in containers.
     remotes: u32,
-    /// Tasks run since time 0.
-    pub(super) tasks: u64,
     /// Folder of the page that follows.
     pub(super) page: Option<PathBuf>,
     /// Seed of the run.
@@ -144,19 +152,17 @@ impl Cluster {
         let sim = Sim::new(config, seed);
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
-        let (open, waiting, log) = (Vec::new(), WaitingCommands::default(), Vec::new());
+        let (open, log) = (Vec::new(), Vec::new());
         let (snapshots, forks, starter, page) = (BTreeMap::new(), Vec::new(), None, None);
-        let (remotes, tasks, managed) = (0, 0, ManagedHistory::default());
+        let (remotes, managed) = (0, ManagedHistory::default());
         Cluster {
-            sim,
+            host: Host::new(sim),
             managed,
             open,
             counts: RequestCounts::new(),
-            waiting,
             log,
             record_failed: false,
             remotes,
-            tasks,
             page,
             seed,
             snapshots,
@@ -173,41 +179,41 @@ impl Cluster {
     pub fn resumed(record: SavedRecord, pace: ClockPace) -> Cluster {
         let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
         while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
-        let ids = record.commands.iter().map(|(_, _, command)| match command {
-            Action::Remote(id, _) | Action::Beside(id, _) => *id,
-            _ => 0,
-        });
+        let ids = record
+            .commands
+            .iter()
+            .map(|recorded| match &recorded.action {
+                Action::Remote(id, _) | Action::Beside(id, _) => *id,
+                _ => 0,
+            });
         let remotes = ids.max().unwrap_or(0);
-        let mut cluster = Cluster::new(point.sim.config.clone(), record.seed, pace);
+        let mut cluster = Cluster::new(point.host.sim.config.clone(), record.seed, pace);
         cluster.restore(Snapshot {
-            sim: point.sim,
-            waiting: point.waiting,
+            host: point.host,
             log: record.commands,
             remotes,
-            tasks: point.steps,
         });
         cluster
     }
 
     /// Takes a snapshot of the cluster.
     pub(super) fn snapshot(&self) -> Snapshot {
-        let (sim, waiting, log) = (self.sim.clone(), self.waiting.clone(), self.log.clone());
         Snapshot {
-            sim,
-            waiting,
-            log,
+            host: self.host.clone(),
+            log: self.log.clone(),
             remotes: self.remotes,
-            tasks: self.tasks,
         }
     }
 
     /// Restores a snapshot; open watches expire, and subscribers of the record start again.
     pub(super) fn restore(&mut self, kept: Snapshot) {
         self.managed = ManagedHistory::default();
-        (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);
-        (self.remotes, self.tasks) = (kept.remotes, kept.tasks);
-        (self.since, self.leaps_until, self.written) =
-            ((now(), self.sim.now()), self.sim.now(), self.sim.now());
+        (self.host, self.log, self.remotes) = (kept.host, kept.log, kept.remotes);
+        (self.since, self.leaps_until, self.written) = (
+            (now(), self.host.sim.now()),
+            self.host.sim.now(),
+            self.host.sim.now(),
+        );
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|request| request.restored(self));
         self.open = open;
@@ -215,13 +221,13 @@ impl Cluster {
 
     /// Returns the simulation, and the managed fields of its objects of a kind.
     pub(super) fn managed(&mut self, kind: Kind) -> (&Sim, &ManagedHistory) {
-        self.managed_until(kind, self.sim.journal().len())
+        self.managed_until(kind, self.host.sim.journal().len())
     }
 
     /// Returns them up to a number of journal entries: a reader that goes entry by entry does not wait for later ones.
     pub(super) fn managed_until(&mut self, kind: Kind, entries: usize) -> (&Sim, &ManagedHistory) {
-        self.managed.catch_up(self.sim.server(), kind, entries);
-        (&self.sim, &self.managed)
+        self.managed.catch_up(self.host.sim.store(), kind, entries);
+        (&self.host.sim, &self.managed)
     }
 
     /// Applies a manifest; returns its first error, with the line.
@@ -238,8 +244,8 @@ impl Cluster {
 
     /// Notes that a client is about to write: a leaping clock shall reach the consequences.
     pub fn expect_changes(&mut self) {
-        self.leaps_until = self.sim.now().after(LEAP);
-        self.written = self.written.max(self.sim.now());
+        self.leaps_until = self.host.sim.now().after(LEAP);
+        self.written = self.written.max(self.host.sim.now());
     }
 
     /// Writes the record, if there is one: a client may rely on its answer.
@@ -249,27 +255,30 @@ impl Cluster {
         self.open = open;
     }
 
-    /// Advances time and feeds the open requests; returns how long nothing more will happen, unless a request comes.
+    /// Advances time and polls the open requests; returns how long nothing more will happen, unless a request comes.
     pub fn tick(&mut self) -> Duration {
         let rest = self.advance();
         self.act(Action::Poll);
         let mut open = std::mem::take(&mut self.open);
-        open.retain_mut(|request| request.feed(self));
+        open.retain_mut(|request| request.poll(self));
         self.open = open;
-        rest
+        match self.open.iter().any(|request| request.has_backlog()) {
+            true => rest.min(BACKLOG_WAIT),
+            false => rest,
+        }
     }
 
     fn advance(&mut self) -> Duration {
         let (began, from) = self.since;
         let speed = match self.pace {
-            ClockPace::Held => return NAP,
+            ClockPace::Held => return MAX_WAIT,
             ClockPace::Leap => match self
                 .next_task()
                 .filter(|at| *at <= self.leaps_until && *at <= self.awaited())
             {
                 Some(at) => {
                     self.run(at, SLICE);
-                    self.since = (now(), self.sim.now());
+                    self.since = (now(), self.host.sim.now());
                     return Duration::ZERO;
                 }
                 None => 1.0,
@@ -286,102 +295,76 @@ impl Cluster {
             // Behind schedule: the next slices catch up.
             return Duration::ZERO;
         }
-        self.since = (at, self.sim.now());
+        self.since = (at, self.host.sim.now());
         let Some(next) = self.next_task() else {
-            return NAP;
+            return MAX_WAIT;
         };
-        let wait = next.0.saturating_sub(self.sim.now().0) as f64 / speed.max(1e-6);
-        Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
+        let wait = next.0.saturating_sub(self.host.sim.now().0) as f64 / speed.max(1e-6);
+        Duration::from_micros((wait.min(MAX_WAIT.as_micros() as f64) as u64).max(200))
     }
 
-    /// Time of the next task, in the cluster or of a sleeping command.
+    /// Time of the next task, in the cluster, of a sleeping command or of an open request.
     fn next_task(&self) -> Option<Time> {
-        self.sim.next_task().into_iter().chain(self.sleep()).min()
+        self.host
+            .sim
+            .tasks
+            .next_due()
+            .into_iter()
+            .chain(self.sleep())
+            .chain(self.due())
+            .min()
+    }
+
+    /// Time at which the next event that a fault delays becomes due; one that is due already waits for its reader.
+    fn due(&self) -> Option<Time> {
+        let due = self.open.iter().filter_map(|request| request.due());
+        due.filter(|due| *due > self.host.sim.now()).min()
     }
 
     /// Time until which a command in a container sleeps.
     fn sleep(&self) -> Option<Time> {
-        self.waiting.remotes.deadline()
+        self.host.waiting.remotes.deadline()
     }
 
-    /// Time up to which a leaping clock may run: until nothing has changed for a while, and until a sleeping command continues.
+    /// Time up to which a leaping clock may run: until nothing has changed for a while, until a sleeping command continues, and until a delayed
+    /// event is due.
     fn awaited(&self) -> Time {
-        let quiet = self.sim.last_change().max(self.written).after(QUIET);
-        self.sleep().map_or(quiet, |until| until.max(quiet))
+        let quiet = self.host.sim.last_change().max(self.written).after(QUIET);
+        let until = self.sleep().into_iter().chain(self.due());
+        until.fold(quiet, Time::max)
     }
 
     /// Runs tasks until a time; returns true if it was reached.
     fn run(&mut self, to: Time, budget: usize) -> bool {
-        let went = self.sim.advance(to, budget);
-        self.tasks += went.ran as u64;
-        went.done
+        self.host.advance(to, budget).done
     }
 
     /// Advances virtual time at once, whatever the pace.
     pub fn pass(&mut self, span: u64) {
-        let to = self.sim.now().after(span);
+        let to = self.host.sim.now().after(span);
         self.run(to, usize::MAX);
-        self.since = (now(), self.sim.now());
+        self.since = (now(), self.host.sim.now());
     }
 
-    /// Sends a request's write to the API server; a dry run uses a copy of the server. Manifests and commands go through `act`.
-    pub(super) fn send(
-        &mut self,
-        request: &Request,
-        verb: &str,
-        part: Subresource,
-        write: ClientWrite,
-    ) -> (Result<Written, ApiError>, Vec<String>) {
-        let (told, manager) = (words(request), request.manager().to_owned());
-        let named = Target::parse(&request.path)
-            .map(|target| target.api_version())
-            .unwrap_or_default();
-        let write = ClientRequest {
-            told,
-            verb: verb.to_owned(),
-            manager,
-            part,
-            unknown: request.unknown(),
-            repeated: request.repeated(),
-            user: request.user(),
-            api_version: if named == write.api_version() {
-                String::new()
-            } else {
-                named
-            },
-            write,
-        };
-        if request.is_dry() {
-            let mut copy = self.sim.server().clone();
-            copy.now = self.sim.now();
-            let origin = write.origin(Origin {
-                actor: Actor::USER,
-                cause: None,
-                pass: 0,
-                manager: None,
-                user: None,
-            });
-            return (write.send(&mut copy, &origin), copy.warnings);
+    /// Sends a request to the API server; a write is recorded. Manifests and commands go through `act`.
+    pub(super) fn send(&mut self, request: Request) -> Response {
+        let response = self.host.sim.request(&request);
+        if request.options.dry_run || request.is_read() {
+            return response;
         }
-        let sent = self.sim.client_request(&write);
-        if let Ok(Written {
-            object: Some(object),
-            ..
-        }) = &sent.0
-            && object
-                .get::<Node>()
-                .is_some_and(|node| node.status.conditions.is_empty())
-        {
+        let object = response.result.as_ref().ok().and_then(Content::object);
+        let node = object.and_then(|object| object.get::<Node>());
+        if node.is_some_and(|node| node.status.conditions.is_empty()) {
             // It is given up after a minute, unless a kubelet reports.
-            self.written = self.sim.now().after(UNREPORTED - QUIET);
+            self.written = self.host.sim.now().after(UNREPORTED - QUIET);
         }
-        self.record(Action::Request(Rc::new(write)));
-        sent
+        self.record(Action::Request(Rc::new(request)));
+        response
     }
 
     /// Runs a command as the page does.
     pub fn act(&mut self, command: Action) -> actions::ActionResult {
-        let answer = actions::run(&mut self.sim, &mut self.waiting, &command);
+        let answer = self.host.run(&command);
         if answer.changed {
             self.record(command);
         }
@@ -390,7 +373,7 @@ impl Cluster {
 
     /// Acts on a client's command in a container.
     pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
-        let output = self.waiting.remotes.act(&mut self.sim, id, &act);
+        let output = self.host.waiting.remotes.act(&mut self.host.sim, id, &act);
         if output.changed {
             self.record(Action::Remote(id, Rc::new(act)));
         }
@@ -399,32 +382,42 @@ impl Cluster {
 
     /// Acts on a kubectl command beside the terminal; returns it if it has ended.
     pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
-        let changed = self.waiting.beside.act(&mut self.sim, id, &act);
+        let changed = self.host.waiting.beside.act(&mut self.host.sim, id, &act);
         if changed {
             self.record(Action::Beside(id, Rc::new(act)));
         }
-        self.waiting.beside.take_ended(id)
+        self.host.waiting.beside.take_ended(id)
+    }
+
+    /// Lets the injected faults on clients act on an exchange; returns what happens to it.
+    pub(super) fn client_fault(
+        &mut self,
+        call: impl FnOnce() -> ClientCall,
+    ) -> Option<ClientAction> {
+        let sim = &mut self.host.sim;
+        sim.client_faults.active(sim.now()).next()?;
+        let call = call();
+        if !sim.client_faults.concern(&call, sim.now()) {
+            return None;
+        }
+        let action = sim.disturb_client(&call);
+        // A decision of chance is recorded however it falls: the next one follows from it.
+        self.record(Action::Client(Rc::new(call)));
+        action
     }
 
     /// kubectl commands beside the terminal that still wait.
     pub(super) fn beside(&self) -> &Beside {
-        &self.waiting.beside
+        &self.host.waiting.beside
     }
 
     /// Advances time until nothing but Events has changed for some seconds, at most a minute and a half.
     pub fn settle(&mut self) {
-        let began = self.sim.now();
-        loop {
-            let until = quiet_until(&self.sim, began);
-            if self.sim.now() >= until {
-                break;
-            }
-            self.run(
-                self.sim.next_task().map_or(until, |at| at.min(until)),
-                usize::MAX,
-            );
+        let began = self.host.sim.now();
+        while let Some(to) = next_wait(&self.host.sim, began) {
+            self.run(to, usize::MAX);
         }
-        self.since = (now(), self.sim.now());
+        self.since = (now(), self.host.sim.now());
     }
 
     /// Returns a new number for a command in a container, or beside the terminal.
@@ -434,34 +427,17 @@ impl Cluster {
     }
 
     fn record(&mut self, command: Action) {
-        self.log.push((self.tasks, self.sim.now(), command));
+        self.log.push(RecordedAction {
+            steps: self.host.steps,
+            time: self.host.sim.now(),
+            action: command,
+        });
     }
 
-    /// Returns the error if the user of a request is not authorized.
-    pub(super) fn forbids(
-        &self,
-        request: &Request,
-        verb: &str,
-        key: &k8s_model::ObjectRef,
-        part: &str,
-    ) -> Option<ApiError> {
-        let user = Some(Rc::new(request.user()?));
-        let origin = Origin {
-            actor: Actor::USER,
-            cause: None,
-            pass: 0,
-            manager: None,
-            user,
-        };
-        self.sim.server().forbids(&origin, verb, key, part)
-    }
-}
-
-/// Formats a request for the history: the kubectl command, if the client sends it, and the request.
-fn words(request: &Request) -> String {
-    let line = format!("{} {}", request.method, request.path);
-    match request.header("kubectl-command") {
-        "" => line,
-        command => format!("{command} ({line})"),
+    /// Asks for a connection to a subresource of an object; returns the object.
+    pub(super) fn connect(&self, request: Request) -> Result<Rc<Object>, ApiError> {
+        let content = self.host.sim.read(&request).result?;
+        let object = content.object().cloned();
+        object.ok_or_else(ApiError::not_writable)
     }
 }

@@ -1,10 +1,11 @@
 //! `/loopscope/…`: the clock of the cluster and its faults, for tests and for people.
 
 use super::cluster::{Cluster, Reply};
+use super::http_request::HttpRequest;
 use super::record_stream;
-use super::request::Request;
 use super::status::{Answer, failure, not_allowed};
 use actions::Action;
+use fault::Fault;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
 use scenario::resolve;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 const MOST: u64 = 24 * 3_600 * SECOND;
 
 /// Handles a request about the cluster itself.
-pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
+pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Option<Reply> {
     let path = request.path.strip_prefix("/loopscope/")?;
     let (word, name) = path.split_once('/').unwrap_or((path, ""));
     let answer = match (word, request.method.as_str(), name) {
@@ -23,7 +24,8 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
             Ok(body) => advance(cluster, &body),
             Err(error) => Answer::error(&error, None),
         },
-        ("fault", "POST", "") => with_text(request, |line| fault(cluster, line)),
+        ("fault", "GET", "") => Answer::json(200, &client_faults(cluster)),
+        ("fault", "POST", "") => with_text(request, |line| inject(cluster, line)),
         ("kubectl", "POST", "") => with_text(request, |line| {
             printed(&cluster.act(Action::Kubectl(line.trim().into())))
         }),
@@ -45,7 +47,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
     Some(answer.into())
 }
 
-fn with_text(request: &Request, then: impl FnOnce(&str) -> Answer) -> Answer {
+fn with_text(request: &HttpRequest, then: impl FnOnce(&str) -> Answer) -> Answer {
     std::str::from_utf8(&request.body).map_or_else(
         |_| failure(400, "BadRequest", "the text is not UTF-8"),
         then,
@@ -53,11 +55,23 @@ fn with_text(request: &Request, then: impl FnOnce(&str) -> Answer) -> Answer {
 }
 
 fn time(cluster: &Cluster) -> Value {
-    let now = cluster.sim.now();
+    let now = cluster.host.sim.now();
     json!({
-        "seconds": now.seconds(), "next": cluster.sim.next_task().map(Time::seconds), "changed": cluster.sim.last_change().seconds(),
-        "wall": cluster.sim.server().wall_at(now).rfc3339(), "version": cluster.sim.server().version(),
+        "seconds": now.seconds(), "next": cluster.host.sim.tasks.next_due().map(Time::seconds), "changed": cluster.host.sim.last_change().seconds(),
+        "wall": cluster.host.sim.store().wall_at(now).rfc3339(), "version": cluster.host.sim.store().version(),
     })
+}
+
+/// Returns the faults on clients that have not ended.
+fn client_faults(cluster: &Cluster) -> Value {
+    let sim = &cluster.host.sim;
+    sim.client_faults
+        .active(sim.now())
+        .map(|active| {
+            let fault = active.fault.to_string();
+            json!({ "fault": fault, "hits": active.hits, "left": active.left() })
+        })
+        .collect()
 }
 
 /// Advances the clock: `{"seconds": 60}`, `{"until": "settled"}`.
@@ -96,11 +110,11 @@ fn printed(answer: &actions::ActionResult) -> Answer {
 }
 
 /// Injects a fault, in the syntax of a scenario file: `node-down node-1`.
-fn fault(cluster: &mut Cluster, line: &str) -> Answer {
-    let line = resolve(line.trim(), &cluster.sim);
-    let fault = match line.parse() {
+fn inject(cluster: &mut Cluster, line: &str) -> Answer {
+    let line = resolve(line.trim(), &cluster.host.sim);
+    let fault: Fault = match line.parse() {
         Ok(fault) => fault,
-        Err(error) => return failure(400, "BadRequest", &format!("error: {error}")),
+        Err(error) => return failure(400, "BadRequest", &error.printed()),
     };
     let answer = cluster.act(Action::Fault(fault));
     if !answer.failed {

@@ -2,14 +2,14 @@
 //!
 //! Models `apiserver/pkg/endpoints/discovery` and its `aggregated` part.
 
-use super::convert::ALIASES;
+use super::http_request::{Accepts, HttpRequest};
 use super::metrics;
-use super::request::{Accepts, Request};
 use super::status::Answer;
+use apiserver::conversion::ALIASES;
 use cluster::Sim;
 use k8s_model::Kind;
 use k8s_model::base64;
-use k8s_model::kind::{self, KindInfo};
+use k8s_model::kind::{self, KindSpec, Subresource};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -28,6 +28,9 @@ const VERBS: Verbs = &[
     "patch",
     "update",
     "watch",
+];
+const WITHOUT_COLLECTION: Verbs = &[
+    "create", "delete", "get", "list", "patch", "update", "watch",
 ];
 const CREATE: Verbs = &["create"];
 const READ: Verbs = &["get", "list"];
@@ -108,50 +111,6 @@ const PARTS: &[(&str, &str, Verbs, Named)] = &[
         ("authentication.k8s.io", "v1", "TokenRequest"),
     ),
 ];
-/// Kinds of the group `autoscaling/v1` that can be scaled.
-const SCALED: &[&str] = &[
-    "Deployment",
-    "ReplicaSet",
-    "StatefulSet",
-    "ReplicationController",
-];
-/// Kinds without a status.
-const BARE: &[&str] = &[
-    "ComponentStatus",
-    "ConfigMap",
-    "Secret",
-    "ServiceAccount",
-    "Endpoints",
-    "EndpointSlice",
-    "Event",
-    "LimitRange",
-    "PodTemplate",
-    "ControllerRevision",
-    "Lease",
-    "StorageClass",
-    "PriorityClass",
-    "IngressClass",
-    "NetworkPolicy",
-    "Role",
-    "RoleBinding",
-    "ClusterRole",
-    "ClusterRoleBinding",
-    "CSIDriver",
-    "CSINode",
-    "RuntimeClass",
-];
-const IN_ALL: &[&str] = &[
-    "Pod",
-    "Service",
-    "ReplicationController",
-    "Deployment",
-    "ReplicaSet",
-    "StatefulSet",
-    "DaemonSet",
-    "Job",
-    "CronJob",
-    "HorizontalPodAutoscaler",
-];
 
 struct Resource {
     name: String,
@@ -218,7 +177,7 @@ fn groups(sim: &Sim) -> Groups {
     for kind in kind::ALL {
         let info = kind.info();
         let mut parts = own_status(info);
-        if SCALED.contains(&info.name) {
+        if info.has(Subresource::Scale) {
             parts.push(scale());
         }
         for (_, name, verbs, (group, version, shown)) in
@@ -232,7 +191,7 @@ fn groups(sim: &Sim) -> Groups {
         }
         add(&mut groups, info.group, info.version, resource(info, parts));
     }
-    only_asked(&mut groups, !sim.loads().is_empty());
+    only_asked(&mut groups, !sim.kubelets.loads.is_empty());
     for alias in ALIASES {
         let info = alias.kind.info();
         add(
@@ -242,7 +201,7 @@ fn groups(sim: &Sim) -> Groups {
             resource(info, own_status(info)),
         );
     }
-    for definition in sim.server().definitions().served() {
+    for definition in sim.server.definitions().served() {
         let info = definition.kind.info();
         for version in &definition.versions {
             let mut parts = Vec::new();
@@ -272,17 +231,26 @@ fn groups(sim: &Sim) -> Groups {
     groups
 }
 
+/// Returns true for the groups that the API server itself serves, which excludes the core group and those of custom kinds.
+pub fn is_built_in(group: &str) -> bool {
+    let of_kinds = kind::ALL.iter().map(|kind| kind.info().group);
+    let of_aliases = ALIASES.iter().map(|alias| alias.group);
+    let of_reviews = REVIEWS.iter().map(|review| review.0);
+    let mut groups = of_kinds.chain(of_aliases).chain(of_reviews);
+    !group.is_empty() && groups.any(|known| known == group)
+}
+
 /// Builds the resource of a built-in kind.
-fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
+fn resource(info: &KindSpec, parts: Vec<Part>) -> Resource {
     Resource {
         name: info.plural.to_owned(),
         singular: info.name.to_lowercase(),
         kind: info.name.to_owned(),
         namespaced: info.namespaced,
-        verbs: if info.name == "ComponentStatus" {
-            READ
-        } else {
-            VERBS
+        verbs: match info.name {
+            "ComponentStatus" => READ,
+            "Namespace" => WITHOUT_COLLECTION,
+            _ => VERBS,
         },
         short: info
             .short
@@ -290,10 +258,10 @@ fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
             .filter(|word| !word.is_empty())
             .map(str::to_owned)
             .collect(),
-        categories: IN_ALL
-            .contains(&info.name)
-            .then(|| "all".to_owned())
-            .into_iter()
+        categories: info
+            .categories
+            .iter()
+            .map(|category| (*category).to_owned())
             .collect(),
         parts,
     }
@@ -344,27 +312,27 @@ fn only_asked(groups: &mut Groups, measures: bool) {
 /// Returns true if a kind has a subresource of this name: those in discovery, and port forwarding, which is refused with a reason.
 pub fn has_part(sim: &Sim, kind: Kind, version: &str, part: &str) -> bool {
     let name = kind.info().name;
-    if let Some(definition) = sim.server().definitions().of(kind) {
+    if let Some(definition) = sim.server.definitions().of(kind) {
         let version = definition.version(version);
         return part == "status" && version.status || part == "scale" && version.scale.is_some();
     }
     match part {
-        "status" => !BARE.contains(&name),
-        "scale" => SCALED.contains(&name),
+        "status" => kind.info().has(Subresource::Status),
+        "scale" => kind.info().has(Subresource::Scale),
         "portforward" => kind == Kind::Pod,
         _ => PARTS.iter().any(|known| (known.0, known.1) == (name, part)),
     }
 }
 
-fn own_status(info: &KindInfo) -> Vec<Part> {
-    if BARE.contains(&info.name) {
-        Vec::new()
-    } else {
+fn own_status(info: &KindSpec) -> Vec<Part> {
+    if info.has(Subresource::Status) {
         vec![status(info)]
+    } else {
+        Vec::new()
     }
 }
 
-fn status(info: &KindInfo) -> Part {
+fn status(info: &KindSpec) -> Part {
     Part {
         name: "status",
         kind: ("", "", info.name.to_owned()),
@@ -397,7 +365,7 @@ fn joined(group: &str, version: &str) -> String {
 }
 
 /// Handles a discovery request.
-pub fn answer(sim: &Sim, request: &Request) -> Option<Answer> {
+pub fn answer(sim: &Sim, request: &HttpRequest) -> Option<Answer> {
     let words: Vec<&str> = request.path.trim_matches('/').split('/').collect();
     let groups = groups(sim);
     let whole = request.accepts() == Accepts::Aggregated;

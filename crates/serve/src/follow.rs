@@ -29,8 +29,8 @@ impl Follow {
 }
 
 impl OpenRequest for Follow {
-    fn feed(&mut self, cluster: &mut Cluster) -> bool {
-        let ended = self.session.poll(&mut cluster.sim) == Progress::Done;
+    fn poll(&mut self, cluster: &mut Cluster) -> bool {
+        let ended = self.session.poll(&mut cluster.host.sim) == Progress::Done;
         let new = &self.session.stdout[self.sent.min(self.session.stdout.len())..];
         if !new.is_empty() && self.sender.try_send(new.as_bytes().to_vec()).is_err() {
             return false;

@@ -4,13 +4,14 @@
 //! is supported.
 
 mod beside;
+mod client_faults;
 mod clock;
 mod cluster;
 mod control;
-mod convert;
 mod counts;
 mod discovery;
 mod follow;
+mod http_request;
 mod listen;
 mod metrics;
 mod objects;
@@ -24,7 +25,6 @@ mod protobuf;
 mod read;
 mod record_stream;
 mod repeated;
-mod request;
 mod reviews;
 mod route;
 mod show;
@@ -40,9 +40,9 @@ mod write;
 pub use cluster::ClockPace;
 use cluster::{Cluster, Reply};
 use controller_runtime::cluster::ClusterConfig;
+use http_request::HttpRequest;
 use k8s_model::time::SECOND;
 use listen::{Call, Guard};
-use request::Request;
 use session::record::{SavedRecord, Unreadable};
 use status::failure;
 use std::net::{SocketAddr, TcpListener};
@@ -218,7 +218,7 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
 }
 
 /// Answers a request; one that cannot be recorded is refused, since the client could not rely on it.
-fn answer_on_record(cluster: &mut Cluster, request: &Request) -> Reply {
+fn answer_on_record(cluster: &mut Cluster, request: &HttpRequest) -> Reply {
     let unrecorded = || {
         failure(
             500,

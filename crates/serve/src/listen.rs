@@ -1,18 +1,19 @@
 //! HTTP: connections, bodies, access control. It only translates; the cluster answers.
 
 use super::cluster::Reply;
-use super::request::Request;
+use super::http_request::HttpRequest;
 use super::route::MAX_BODY;
 use super::status::{Answer, failure};
 use super::websocket::Upgrade;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
+use std::fmt;
 use std::net::{IpAddr, TcpListener};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -23,12 +24,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 
 /// Timeout for the head of a request, and for its body.
-const PATIENCE: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Message to the cluster's thread.
 pub enum Call {
     /// A request, and the channel for its reply.
-    Request(Request, oneshot::Sender<Reply>),
+    Request(Box<HttpRequest>, oneshot::Sender<Reply>),
     /// There is input for an open terminal.
     Typed,
 }
@@ -44,7 +45,7 @@ pub struct Guard {
 
 impl Guard {
     /// Returns the refusal of a request: a web page open in a person's browser must not reach the server without the person's knowledge.
-    fn refuses(&self, request: &Request) -> Option<Answer> {
+    fn refuses(&self, request: &HttpRequest) -> Option<Answer> {
         if let Some(token) = &self.token
             && request.header("authorization").strip_prefix("Bearer ") != Some(token)
         {
@@ -119,7 +120,7 @@ pub fn run(
                 builder
                     .http1()
                     .timer(TokioTimer::new())
-                    .header_read_timeout(PATIENCE);
+                    .header_read_timeout(READ_TIMEOUT);
                 // A broken connection is no error of the server.
                 let _ = builder
                     .serve_connection_with_upgrades(TokioIo::new(stream), service)
@@ -139,21 +140,37 @@ impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for LocalExecutor 
     }
 }
 
+/// Error of a request that gets no answer, which closes its connection.
+#[derive(Debug)]
+struct Dropped;
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request was dropped")
+    }
+}
+
+impl std::error::Error for Dropped {}
+
 async fn answer(
     mut incoming: hyper::Request<Incoming>,
     calls: Sender<Call>,
     guard: Rc<Guard>,
-) -> Result<Response<Content>, Infallible> {
+) -> Result<Response<Content>, Dropped> {
     let upgrade = Upgrade::of(&mut incoming);
     let (head, body) = incoming.into_parts();
     let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
-    let mut request = Request::new(head.method.as_str(), target);
+    let mut request = HttpRequest::new(head.method.as_str(), target);
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    request.headers = head
-        .headers
-        .iter()
-        .map(|(name, value)| (name.as_str().to_owned(), text(value)))
-        .collect();
+    let header = |(name, value): (&HeaderName, &HeaderValue)| {
+        let text = match *name == CONTENT_TYPE {
+            // Media types are not case sensitive.
+            true => text(value).to_ascii_lowercase(),
+            false => text(value),
+        };
+        (name.as_str().to_owned(), text)
+    };
+    request.headers = head.headers.iter().map(header).collect();
     if request.header("host").is_empty()
         && let Some(authority) = head.uri.authority()
     {
@@ -165,7 +182,7 @@ async fn answer(
     if let Some(refusal) = guard.refuses(&request) {
         return Ok(response(refusal.into()));
     }
-    match tokio::time::timeout(PATIENCE, Limited::new(body, MAX_BODY).collect()).await {
+    match tokio::time::timeout(READ_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(body)) => request.body = body.to_bytes().to_vec(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let message = format!("Request entity too large: limit is {MAX_BODY}");
@@ -192,13 +209,21 @@ async fn answer(
     let (is_pretty, is_yaml) = (super::pretty::is_wanted(&request), request.wants_yaml());
     let (reply, answered) = oneshot::channel();
     let gone = || failure(503, "ServiceUnavailable", "the cluster has ended").into();
-    let sent = calls.send(Call::Request(request, reply)).is_ok();
+    let sent = calls.send(Call::Request(Box::new(request), reply)).is_ok();
     let reply = if sent {
         answered.await.unwrap_or_else(|_| gone())
     } else {
         gone()
     };
+    let reply = match reply {
+        Reply::Late(delay, reply) => {
+            tokio::time::sleep(delay).await;
+            *reply
+        }
+        reply => reply,
+    };
     Ok(match (reply, upgrade) {
+        (Reply::Dropped, _) => return Err(Dropped),
         (Reply::Socket(output, input), Some(upgrade)) => upgrade
             .accept(output, input, move || calls.send(Call::Typed).is_ok())
             .map(|()| Content::Whole(None)),
@@ -214,15 +239,24 @@ async fn answer(
 }
 
 fn response(reply: Reply) -> Response<Content> {
-    let (code, content_type, warnings, content) = match reply {
-        Reply::Whole(answer) => (
-            answer.code,
-            answer.content_type,
-            answer.warnings,
-            Content::Whole(Some(answer.body.into())),
-        ),
+    let (answer, content) = match reply {
+        Reply::Whole(mut answer) => {
+            let body = std::mem::take(&mut answer.body);
+            (answer, Content::Whole(Some(body.into())))
+        }
         Reply::Stream(content_type, receiver, warnings) => {
-            (200, content_type, warnings, Content::Stream(receiver))
+            let answer = Answer {
+                code: 200,
+                content_type,
+                warnings,
+                ..Answer::default()
+            };
+            (answer, Content::Stream(receiver))
+        }
+        // They were handled before.
+        Reply::Late(_, reply) => return response(*reply),
+        Reply::Dropped => {
+            return response(failure(500, "InternalError", "the request was dropped").into());
         }
         // The client did not request a supported WebSocket.
         Reply::Socket(..) => {
@@ -238,17 +272,19 @@ fn response(reply: Reply) -> Response<Content> {
     };
     let mut response = Response::new(content);
     *response.status_mut() =
-        StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(
-        hyper::header::CONTENT_TYPE,
-        HeaderValue::from_static(content_type),
-    );
+    if !answer.content_type.is_empty() {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    }
+    if answer.retry_after > 0 {
+        headers.insert(RETRY_AFTER, HeaderValue::from(answer.retry_after));
+    }
     headers.insert(
         hyper::header::CACHE_CONTROL,
         HeaderValue::from_static("no-cache, private"),
     );
-    for warning in warnings {
+    for warning in answer.warnings {
         let text = format!("299 - {}", serde_json::Value::from(warning));
         if let Ok(value) = HeaderValue::from_str(&text) {
             headers.append(HeaderName::from_static("warning"), value);

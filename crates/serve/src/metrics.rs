@@ -3,10 +3,12 @@
 //! Models `metrics-server/pkg/api`.
 
 use super::cluster::Cluster;
-use super::request::{Request, Target};
+use super::http_request::{HttpRequest, Target};
 use super::status::{Answer, no_such_path, not_allowed};
+use super::write::api_request;
+use apiserver::{Content, Subresource, Verb};
 use controller_runtime::load::Usage;
-use k8s_model::{Kind, Object, ObjectRef, Str};
+use k8s_model::{Kind, Object, Str};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,9 +24,9 @@ pub const RESOURCES: [(&str, &str, bool); 2] = [
 ];
 
 /// Handles a request for usage.
-pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Option<Answer> {
+pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Option<Answer> {
     // Without a load there is no metrics server.
-    if cluster.sim.loads().is_empty() {
+    if cluster.host.sim.kubelets.loads.is_empty() {
         return None;
     }
     if target.group != GROUP || target.version != VERSION || !target.part.is_empty() {
@@ -41,30 +43,29 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     } else {
         Kind::Pod
     };
-    if let Some(error) = cluster.forbids(
-        request,
-        "get",
-        &ObjectRef::new(kind, &target.namespace, &target.name),
-        "",
-    ) {
-        return Some(Answer::error(&error, Some((kind, &target.name))));
-    }
-    let selection = match super::read::selection(&cluster.sim, request, kind, &kind.api_version()) {
-        Ok(selection) => selection,
-        Err(error) => return Some(Answer::error(&error, None)),
+    let verb = match target.name.as_str() {
+        "" => Verb::List,
+        _ => Verb::Get,
     };
-    let about = |object: &&Rc<Object>| {
-        (target.namespace.is_empty() || object.meta.namespace == target.namespace)
-            && (target.name.is_empty() || object.meta.name == target.name)
-            && (selection.is_empty() || selection.matches(&object.to_value()))
+    let about = Target {
+        group: String::new(),
+        version: "v1".to_owned(),
+        ..target.clone()
     };
-    let sim = &cluster.sim;
-    let mut usage = Usage::new(sim.server(), sim.loads());
-    let now = sim.server().wall_at(sim.now()).rfc3339();
+    let response = cluster.send(api_request(request, kind, &about, verb, Subresource::Main));
+    let objects: Vec<Rc<Object>> = match response.result {
+        Ok(Content::List(list)) => list.collect(),
+        Ok(content) => content.object().cloned().into_iter().collect(),
+        Err(error) => return Some(Answer::error(&error, Some((kind, &target.name)))),
+    };
+    let sim = &cluster.host.sim;
+    let mut usage = Usage::new(sim.store(), &sim.kubelets.loads);
+    let now = sim.store().wall_at(sim.now()).rfc3339();
     let items: Vec<Value> = match kind {
         Kind::Node => {
             let mut sums: BTreeMap<Str, (i64, i64)> = BTreeMap::new();
             for (pod, body) in sim
+                .store()
                 .list(Kind::Pod)
                 .filter_map(|pod| Some((pod, pod.pod()?)))
             {
@@ -76,21 +77,22 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
             }
             let of = |node: &Rc<Object>| {
                 let (cpu, memory) = sums.get(&node.meta.name).copied().unwrap_or_default();
-                metrics(kind_name, node, &now, ("usage", used(cpu, memory)))
+                metrics(kind_name, node, &now, "usage", used(cpu, memory))
             };
-            sim.list(Kind::Node).filter(about).map(of).collect()
+            objects.iter().map(of).collect()
         }
         _ => {
             let runs =
                 |pod: &&Rc<Object>| pod.pod().is_some_and(|body| body.status.phase == "Running");
-            let pods = sim.list(Kind::Pod).filter(about).filter(runs);
+            let pods = objects.iter().filter(runs);
             let mut of = |pod: &Rc<Object>| {
                 let (cpu, memory) = (usage.of("cpu", pod), usage.of("memory", pod));
                 metrics(
                     kind_name,
                     pod,
                     &now,
-                    ("containers", containers(pod, cpu, memory)),
+                    "containers",
+                    containers(pod, cpu, memory),
                 )
             };
             pods.map(&mut of).collect()
@@ -128,7 +130,7 @@ fn containers(pod: &Object, cpu: i64, memory: i64) -> Value {
         .collect()
 }
 
-fn metrics(kind: &str, object: &Object, now: &str, (key, value): (&str, Value)) -> Value {
+fn metrics(kind: &str, object: &Object, now: &str, key: &str, value: Value) -> Value {
     let mut meta = json!({ "name": object.meta.name.as_str(), "creationTimestamp": now });
     if !object.meta.namespace.is_empty() {
         meta["namespace"] = object.meta.namespace.as_str().into();

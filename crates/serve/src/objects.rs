@@ -1,41 +1,53 @@
-//! Reads of the store for requests.
+//! Objects as HTTP clients see them.
 
 use super::cluster::Cluster;
 use apiserver::ManagedHistory;
-use apiserver::journal::{Entry, Op, Record};
 use cluster::Sim;
-use k8s_model::{Kind, Object, ObjectRef};
-use kubectl::ObjectSelector;
+use k8s_model::{Kind, Object};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Object as clients see it, with its managed fields: these are large, so that they stay text.
 pub struct RenderedObject {
+    /// Object.
+    pub object: Rc<Object>,
+    /// Its JSON.
     pub value: Value,
     managers: String,
 }
 
 impl RenderedObject {
     /// Creates it from an object whose kind's managed fields are up to date.
-    pub fn of(
-        sim: &Sim,
-        managed: &ManagedHistory,
-        object: &Object,
-        value: Value,
-    ) -> RenderedObject {
+    pub fn of(sim: &Sim, managed: &ManagedHistory, object: Rc<Object>) -> RenderedObject {
         RenderedObject {
-            value,
-            managers: managed.text(sim.server(), object),
+            managers: managed.text(sim.store(), &object),
+            value: object.to_value(),
+            object,
         }
     }
 
-    /// Creates it from a value that is not stored in this form.
-    pub fn plain(value: Value) -> RenderedObject {
+    /// Creates it from an object that is not stored, with its managed fields.
+    pub fn unstored(object: Rc<Object>, managed: &Value) -> RenderedObject {
+        let managers = match managed.as_array() {
+            Some(all) if !all.is_empty() => managed.to_string(),
+            _ => String::new(),
+        };
         RenderedObject {
-            value,
-            managers: String::new(),
+            managers,
+            value: object.to_value(),
+            object,
         }
+    }
+
+    /// Drops what only watches show: `defaultOnReadInternalTrafficPolicy` of `pkg/registry/core/service/storage`.
+    pub fn for_read(mut self) -> RenderedObject {
+        if self.object.kind == Kind::Service
+            && let Some(Value::Object(spec)) = self.value.get_mut("spec")
+            && spec.get("type").is_some_and(|kind| kind == "ExternalName")
+        {
+            spec.remove("internalTrafficPolicy");
+        }
+        self
     }
 
     /// Returns its metadata as JSON.
@@ -74,103 +86,8 @@ impl RenderedObject {
     }
 }
 
-/// Returns a stored object.
-pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<RenderedObject> {
-    let (sim, managed) = cluster.managed(key.kind);
-    selected(sim, managed, &*sim.seen(key)?, &ObjectSelector::default())
-}
-
-/// Returns the selected objects of a kind in a namespace (empty: all), or a single one if a name is given.
-pub fn objects(
-    cluster: &mut Cluster,
-    (kind, namespace, name): (Kind, &str, &str),
-    selection: &ObjectSelector,
-) -> Vec<RenderedObject> {
-    let (sim, managed) = cluster.managed(kind);
-    if !name.is_empty() {
-        let found = sim
-            .seen(&ObjectRef::new(kind, namespace, name))
-            .and_then(|object| selected(sim, managed, &object, selection));
-        return found.into_iter().collect();
-    }
-    let listing = sim.seen_all(kind, (!namespace.is_empty()).then_some(namespace));
-    listing
-        .filter_map(|object| selected(sim, managed, &object, selection))
-        .collect()
-}
-
-fn selected(
-    sim: &Sim,
-    managed: &ManagedHistory,
-    object: &Object,
-    selection: &ObjectSelector,
-) -> Option<RenderedObject> {
-    let value = object.to_value();
-    (selection.is_empty() || selection.matches(&value))
-        .then(|| RenderedObject::of(sim, managed, object, value))
-}
-
-/// Returns the selected objects as of a resourceVersion: later writes are undone.
-pub fn objects_at(
-    cluster: &mut Cluster,
-    version: u64,
-    (kind, namespace): (Kind, &str),
-    selection: &ObjectSelector,
-) -> Vec<RenderedObject> {
-    let here = |object: &Object| {
-        object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace)
-    };
-    let mut before: BTreeMap<ObjectRef, Option<Rc<Object>>> = BTreeMap::new();
-    let (sim, managed) = cluster.managed(kind);
-    for entry in sim.journal().from(entries_until(sim, version)).iter() {
-        let Record::Write {
-            op,
-            object,
-            before: old,
-        } = &entry.record
-        else {
-            continue;
-        };
-        if here(object) && !before.contains_key(&object.key()) {
-            let old = if *op == Op::Added { None } else { old.clone() };
-            before.insert(object.key(), old);
-        }
-    }
-    if before.is_empty() {
-        return objects(cluster, (kind, namespace, ""), selection);
-    }
-    let listing = sim
-        .server()
-        .listing(kind, (!namespace.is_empty()).then_some(namespace));
-    let mut all: BTreeMap<ObjectRef, Rc<Object>> =
-        listing.map(|object| (object.key(), object)).collect();
-    for (key, old) in before {
-        match old {
-            Some(old) => drop(all.insert(key, old)),
-            None => drop(all.remove(&key)),
-        }
-    }
-    all.values()
-        .filter_map(|object| selected(sim, managed, object, selection))
-        .collect()
-}
-
-/// Number of journal entries when the store was at a resourceVersion.
-pub fn entries_until(sim: &Sim, version: u64) -> usize {
-    let entries = sim.journal();
-    // Not every entry is a write; the next write gives the version.
-    let newer = |at: usize| {
-        let next = entries.from(at).iter().find_map(Entry::write);
-        next.is_none_or(|(_, object)| object.meta.resource_version > version)
-    };
-    let (mut from, mut to) = (0, entries.len());
-    while from < to {
-        let middle = from.midpoint(to);
-        if newer(middle) {
-            to = middle
-        } else {
-            from = middle + 1
-        }
-    }
-    from
+/// Renders an object that the API server returned.
+pub fn rendered(cluster: &mut Cluster, object: Rc<Object>) -> RenderedObject {
+    let (sim, managed) = cluster.managed(object.kind);
+    RenderedObject::of(sim, managed, object)
 }

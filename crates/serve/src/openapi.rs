@@ -139,7 +139,7 @@ pub fn answer(sim: &Sim, path: &str) -> Option<Reply> {
                 };
                 let url = format!(
                     "/openapi/v3/{name}?hash={}",
-                    sim.server().definitions().served().count()
+                    sim.server.definitions().served().count()
                 );
                 (name, json!({ "serverRelativeURL": url }))
             })
@@ -227,10 +227,10 @@ fn document(sim: &Sim, group: &str, version: &str) -> Value {
     {
         let info = kind.info();
         add_path(info.plural, info.namespaced, info.name, kind.is_stored());
-        tables.kind((group, version, info.name), &mut schemas);
+        tables.kind(group, version, info.name, &mut schemas);
     }
     for definition in sim
-        .server()
+        .server
         .definitions()
         .served()
         .filter(|definition| definition.kind.info().group == group)
@@ -240,7 +240,7 @@ fn document(sim: &Sim, group: &str, version: &str) -> Value {
             continue;
         };
         add_path(info.plural, info.namespaced, info.name, true);
-        tables.custom(&found.schema, (group, version, info.name), &mut schemas);
+        tables.custom(&found.schema, group, version, info.name, &mut schemas);
     }
     json!({
         "openapi": "3.0.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": paths, "components": { "schemas": schemas },

@@ -2,8 +2,8 @@
 //!
 //! Models `kube-openapi/pkg/handler`; the protobuf form is the one of `gnostic/openapiv2`.
 
+use super::http_request::HttpRequest;
 use super::openapi::everything;
-use super::request::Request;
 use super::status::{Answer, failure};
 use cluster::Sim;
 use k8s_model::openapi::NAMES;
@@ -14,7 +14,7 @@ const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protob
 const ANSWERED: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// Serves the whole document.
-pub fn answer(sim: &Sim, request: &Request) -> Answer {
+pub fn answer(sim: &Sim, request: &HttpRequest) -> Answer {
     let document = document(sim);
     let accepts = request.header("accept");
     if accepts.contains(PROTOBUF) || accepts.contains(ANSWERED) {

@@ -2,10 +2,11 @@
 //!
 //! Models `apimachinery/pkg/apis/meta/v1/validation` and `apimachinery/pkg/apis/meta/internalversion/validation`.
 
-use super::request::Request;
+use super::http_request::{Accepts, HttpRequest, Target};
 use super::status::{Answer, failure};
 use apiserver::validation::{ErrorType, FieldError};
-use apiserver::{ApiError, Propagation};
+use apiserver::{ApiError, DeleteOptions, Preconditions, Propagation};
+use k8s_model::kind;
 use k8s_model::schema::json_type;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ const NOT_OLDER: &str = "NotOlderThan";
 const NUMBERS: [&str; 3] = ["limit", "timeoutSeconds", "gracePeriodSeconds"];
 
 /// Returns the error in the options of a request, if there is one.
-pub fn refusal(request: &Request) -> Option<Answer> {
+pub fn refusal(request: &HttpRequest, target: &Target) -> Option<Answer> {
     for name in NUMBERS {
         let text = request.option(name);
         if !text.is_empty() && text.parse::<i64>().is_err() {
@@ -28,9 +29,12 @@ pub fn refusal(request: &Request) -> Option<Answer> {
             ));
         }
     }
+    if let Some(answer) = representation_refusal(request, target) {
+        return Some(answer);
+    }
     let (kind, errors) = match request.method.as_str() {
         "GET" | "HEAD" if request.on("watch") => ("ListOptions", watch(request)),
-        "GET" | "HEAD" => ("ListOptions", list(request)),
+        "GET" | "HEAD" if target.name.is_empty() => ("ListOptions", list(request)),
         "POST" => ("CreateOptions", writes(request)),
         "PUT" => ("UpdateOptions", writes(request)),
         "PATCH" => (
@@ -50,6 +54,55 @@ pub fn refusal(request: &Request) -> Option<Answer> {
         )
     };
     (!errors.is_empty()).then(refused)
+}
+
+/// Returns the error of a representation that the answer to a read cannot have.
+///
+/// Models `apiserver/pkg/endpoints/handlers/response.go`.
+fn representation_refusal(request: &HttpRequest, target: &Target) -> Option<Answer> {
+    if !matches!(request.method.as_str(), "GET" | "HEAD") || !target.part.is_empty() {
+        return None;
+    }
+    let is_list = target.name.is_empty();
+    let include = request.option("includeObject");
+    match request.accepts() {
+        Accepts::Table(_) if !matches!(include, "" | "None" | "Metadata" | "Object") => {
+            let problem = format!(
+                "Unable to convert to Table as requested: includeObject: Invalid value: {include:?}: must be 'Metadata', 'Object', 'None', or empty"
+            );
+            Some(failure(400, "BadRequest", &problem))
+        }
+        Accepts::Metadata(_) if is_list && !request.on("watch") => Some(failure(
+            406,
+            "NotAcceptable",
+            &format!(
+                "you requested PartialObjectMetadata, but the requested object is a list ({}List)",
+                internal_type(target)?
+            ),
+        )),
+        Accepts::MetadataList(_) if !is_list => Some(failure(
+            406,
+            "NotAcceptable",
+            &format!(
+                "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+                internal_type(target)?
+            ),
+        )),
+        _ => None,
+    }
+}
+
+/// Returns the server's type of the objects of a resource, such as `*core.Pod`; `None` for a custom resource.
+fn internal_type(target: &Target) -> Option<String> {
+    let kind = kind::ALL.iter().find(|kind| {
+        let info = kind.info();
+        info.plural == target.resource && info.group == target.group
+    })?;
+    let package = match target.group.split('.').next() {
+        None | Some("") => "core",
+        Some(group) => group,
+    };
+    Some(format!("*{package}.{}", kind.name()))
 }
 
 fn error(field: &str, fault: ErrorType, value: impl Into<Value>, detail: &str) -> FieldError {
@@ -75,7 +128,7 @@ fn unsupported(field: &str, value: impl Into<Value>, supported: &[&str]) -> Fiel
     )
 }
 
-fn list(request: &Request) -> Vec<FieldError> {
+fn list(request: &HttpRequest) -> Vec<FieldError> {
     let (matched, version) = (
         request.option("resourceVersionMatch"),
         request.option("resourceVersion"),
@@ -113,7 +166,7 @@ fn list(request: &Request) -> Vec<FieldError> {
     errors
 }
 
-fn watch(request: &Request) -> Vec<FieldError> {
+fn watch(request: &HttpRequest) -> Vec<FieldError> {
     let (matched, initial) = (
         request.option("resourceVersionMatch"),
         request.has("sendInitialEvents"),
@@ -146,7 +199,7 @@ fn watch(request: &Request) -> Vec<FieldError> {
 }
 
 /// Validates the options that all writes except deletions share.
-fn writes(request: &Request) -> Vec<FieldError> {
+fn writes(request: &HttpRequest) -> Vec<FieldError> {
     let (manager, unknown) = (
         request.option("fieldManager"),
         request.option("fieldValidation"),
@@ -160,26 +213,42 @@ fn writes(request: &Request) -> Vec<FieldError> {
             "may not be more than 128 bytes",
         ));
     }
-    if manager.chars().any(char::is_control) {
-        errors.push(error(
-            "fieldManager",
-            ErrorType::Invalid,
-            manager,
-            "should only contain printable characters",
-        ));
+    // `ValidateFieldManager` refuses the first character that Go does not print.
+    if let Some(place) = manager.chars().position(char::is_control) {
+        let character = u32::from(manager.chars().nth(place).unwrap_or_default());
+        let quoted = go_quoted(manager);
+        let detail = format!("invalid character U+{character:04X} (at position {place})");
+        errors.push(FieldError {
+            value: quoted,
+            ..error("fieldManager", ErrorType::Invalid, "", &detail)
+        });
     }
     errors.extend(dry_run(stages(request)));
     if !matches!(unknown, "" | "Ignore" | "Warn" | "Strict") {
         errors.push(unsupported(
             "fieldValidation",
             unknown,
-            &["Ignore", "Strict", "Warn"],
+            &["", "Ignore", "Strict", "Warn"],
         ));
     }
     errors
 }
 
-fn patch(request: &Request) -> Option<FieldError> {
+/// Quotes a text as Go's `%q`.
+fn go_quoted(text: &str) -> String {
+    let escaped = text.chars().map(|character| match character {
+        '"' | '\\' => format!("\\{character}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\0'..='\u{1f}' | '\u{7f}' => format!("\\x{:02x}", u32::from(character)),
+        '\u{80}'..='\u{9f}' => format!("\\u{:04x}", u32::from(character)),
+        _ => character.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+fn patch(request: &HttpRequest) -> Option<FieldError> {
     if request.applies() {
         let nobody = request.option("fieldManager").is_empty();
         return nobody.then(|| {
@@ -197,7 +266,7 @@ fn patch(request: &Request) -> Option<FieldError> {
 }
 
 /// Returns the dry-run stages in the query.
-fn stages(request: &Request) -> Vec<Value> {
+fn stages(request: &HttpRequest) -> Vec<Value> {
     request
         .query
         .iter()
@@ -214,19 +283,13 @@ fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
         .then(|| unsupported("dryRun", json!(stages), &["All"]))
 }
 
-/// Options of a deletion.
+/// Deletion or eviction as a client asks for it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeletionOptions {
+pub struct RequestedDeletion {
     /// True for a dry run.
     pub is_dry: bool,
-    /// Grace period in seconds.
-    pub grace_seconds: Option<i64>,
-    /// Propagation policy, if given.
-    pub propagation: Option<Propagation>,
-    /// Precondition: uid of the object.
-    pub uid: Option<String>,
-    /// Precondition: resourceVersion of the object.
-    pub version: Option<String>,
+    /// Options.
+    pub options: DeleteOptions,
 }
 
 /// Supported fields of `DeleteOptions`, with their types in Go.
@@ -252,7 +315,7 @@ fn fits(value: &Value, kind: &str) -> bool {
 }
 
 /// Reads the options of a deletion or an eviction: those of the body, and those of the query that the body omits.
-pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiError> {
+pub fn deletion(request: &HttpRequest, evicts: bool) -> Result<RequestedDeletion, ApiError> {
     let body = match evicts {
         true => request.posted("Eviction", "policy/v1")?["deleteOptions"].take(),
         false => request.object_if_any("DeleteOptions")?,
@@ -313,17 +376,19 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiE
             &errors,
         ));
     }
-    let grace_seconds = body["gracePeriodSeconds"]
+    let grace_period_seconds = body["gracePeriodSeconds"]
         .as_i64()
         .or_else(|| request.option("gracePeriodSeconds").parse().ok());
     let wanted = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
-    Ok(DeletionOptions {
-        is_dry,
-        grace_seconds,
-        propagation,
-        uid: wanted("uid"),
-        version: wanted("resourceVersion"),
-    })
+    let options = DeleteOptions {
+        grace_period_seconds,
+        propagation_policy: propagation,
+        preconditions: Preconditions {
+            uid: wanted("uid"),
+            resource_version: wanted("resourceVersion"),
+        },
+    };
+    Ok(RequestedDeletion { is_dry, options })
 }
 
 #[cfg(test)]
@@ -331,7 +396,8 @@ mod tests {
     use super::*;
 
     fn message(method: &str, options: &str) -> String {
-        let answer = refusal(&Request::new(method, &format!("/api/v1/pods?{options}")));
+        let request = HttpRequest::new(method, &format!("/api/v1/pods?{options}"));
+        let answer = refusal(&request, &Target::default());
         let status: Value = answer.map_or(Value::Null, |answer| {
             serde_json::from_slice(&answer.body).unwrap()
         });
@@ -343,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_fine_and_what_is_misspelt_is_not() {
+    fn unknown_options_are_refused() {
         for (method, options) in [
             ("GET", "limit=5"),
             ("GET", "resourceVersion=5&resourceVersionMatch=Exact"),

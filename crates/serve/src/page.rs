@@ -29,7 +29,7 @@ pub fn answer(folder: Option<&Path>, path: &str) -> Option<Answer> {
         code: 200,
         content_type,
         body,
-        warnings: Vec::new(),
+        ..Answer::default()
     })
 }
 

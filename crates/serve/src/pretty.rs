@@ -2,13 +2,13 @@
 //!
 //! Models `isPrettyPrint` of `apiserver/pkg/endpoints/handlers/negotiation/negotiate.go`.
 
-use super::request::Request;
+use super::http_request::HttpRequest;
 use super::status::Answer;
 use kubectl::printers::yaml;
 use serde_json::Value;
 
 /// Returns true if the client prefers pretty output: it says so, or it is one used interactively.
-pub fn is_wanted(request: &Request) -> bool {
+pub fn is_wanted(request: &HttpRequest) -> bool {
     let person = || {
         ["curl", "Wget", "Mozilla/5.0"]
             .iter()
@@ -93,7 +93,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn it_is_indented_as_go_does() {
+    fn json_is_indented_like_gos() {
         let value = json!({ "a": [], "b": {}, "c": [1, -2.5e3, null, true], "d": { "e": "{\"x\": [1,\\2]}\\", "f": "\\\"," }, "g": [[{}]], "h": "" });
         let text = String::from_utf8(indented(value.to_string().as_bytes())).unwrap();
         assert_eq!(text, serde_json::to_string_pretty(&value).unwrap());

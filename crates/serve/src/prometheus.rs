@@ -2,13 +2,17 @@
 //!
 //! Guarantees: nothing is measured for it, so that the engine runs unchanged; requests are counted by labels of low cardinality. Models
 //! `apiserver/pkg/endpoints/metrics` and `apiserver/pkg/storage/etcd3/metrics`; the text has format 0.0.4.
+//!
+//! Written without the crate `prometheus-client`, which knows only OpenMetrics: it appends `_total` to the name of each counter, so that
+//! `apiserver_request_total` would be described under another name, and scrapers that ask for 0.0.4 would get a format that they do not
+//! read.
 
 use super::cluster::{Cluster, OpenRequest};
 use super::counts::RequestLabels;
 use super::discovery;
-use super::request::{Request, Target};
+use super::http_request::{HttpRequest, Target};
 use super::status::Answer;
-use k8s_model::{Kind, kind};
+use k8s_model::{Kind, Time, kind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -20,7 +24,7 @@ const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /// Returns the metric labels of a request, with the kind concerned if there is one.
 pub fn labels(
     cluster: &Cluster,
-    request: &Request,
+    request: &HttpRequest,
     about: Option<(Kind, &Target)>,
 ) -> RequestLabels {
     let method = METHODS
@@ -35,7 +39,7 @@ pub fn labels(
             ..RequestLabels::default()
         };
     };
-    let part = discovery::has_part(&cluster.sim, kind, &target.version, &target.part);
+    let part = discovery::has_part(&cluster.host.sim, kind, &target.version, &target.part);
     let (reads, all) = (matches!(method, "GET" | "HEAD"), target.name.is_empty());
     let verb = match method {
         _ if matches!(target.part.as_str(), "exec" | "attach" | "portforward") => "CONNECT",
@@ -77,12 +81,20 @@ pub struct Labelled {
 }
 
 impl OpenRequest for Labelled {
-    fn feed(&mut self, cluster: &mut Cluster) -> bool {
-        self.inner.feed(cluster)
+    fn poll(&mut self, cluster: &mut Cluster) -> bool {
+        self.inner.poll(cluster)
     }
 
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
         self.inner.restored(cluster)
+    }
+
+    fn has_backlog(&self) -> bool {
+        self.inner.has_backlog()
+    }
+
+    fn due(&self) -> Option<Time> {
+        self.inner.due()
     }
 
     fn labels(&self) -> Option<&RequestLabels> {
@@ -97,7 +109,9 @@ impl Page {
     /// Writes a metric with its values, each with its labels.
     fn metric(
         &mut self,
-        (name, kind, help): (&str, &str, &str),
+        name: &str,
+        kind: &str,
+        help: &str,
         values: impl IntoIterator<Item = (String, u64)>,
     ) {
         // Writing to a string does not fail.
@@ -116,17 +130,15 @@ impl Page {
 /// Serves all metrics.
 pub fn answer(cluster: &Cluster) -> Answer {
     let mut page = Page(String::new());
-    let (sim, counts) = (&cluster.sim, &cluster.counts);
+    let (sim, counts) = (&cluster.host.sim, &cluster.counts);
     let mut open: BTreeMap<&RequestLabels, u64> = BTreeMap::new();
     for labels in cluster.open.iter().filter_map(|request| request.labels()) {
         *open.entry(labels).or_default() += 1;
     }
     page.metric(
-        (
-            "apiserver_longrunning_requests",
-            "gauge",
-            "Requests that are being answered piece by piece: watches, logs, commands in containers.",
-        ),
+        "apiserver_longrunning_requests",
+        "gauge",
+        "Requests that are being answered piece by piece: watches, logs, commands in containers.",
         open.iter().map(|(labels, count)| (labels.text(), *count)),
     );
     let requests = counts.requests.iter().map(|((labels, code), count)| {
@@ -138,15 +150,13 @@ pub fn answer(cluster: &Cluster) -> Answer {
         (text, *count)
     });
     page.metric(
-        (
-            "apiserver_request_total",
-            "counter",
-            "Requests that were answered, by what they asked for and the code of the answer.",
-        ),
+        "apiserver_request_total",
+        "counter",
+        "Requests that were answered, by what they asked for and the code of the answer.",
         requests,
     );
     let custom = sim
-        .server()
+        .server
         .definitions()
         .served()
         .map(|definition| definition.kind);
@@ -156,13 +166,11 @@ pub fn answer(cluster: &Cluster) -> Answer {
         .filter(|kind| kind.is_stored())
         .chain(custom)
         .collect();
-    let count = |kind: Kind| sim.server().count(kind) as u64;
+    let count = |kind: Kind| sim.store().count(kind) as u64;
     page.metric(
-        (
-            "apiserver_resource_objects",
-            "gauge",
-            "Stored objects by resource.",
-        ),
+        "apiserver_resource_objects",
+        "gauge",
+        "Stored objects by resource.",
         kinds.iter().map(|kind| {
             (
                 format!(
@@ -175,11 +183,9 @@ pub fn answer(cluster: &Cluster) -> Answer {
         }),
     );
     page.metric(
-        (
-            "apiserver_storage_objects",
-            "gauge",
-            "Stored objects by resource, under the older name of the metric.",
-        ),
+        "apiserver_storage_objects",
+        "gauge",
+        "Stored objects by resource, under the older name of the metric.",
         kinds.iter().map(|kind| {
             (
                 format!("resource={:?}", kind.group_resource()),
@@ -196,44 +202,47 @@ pub fn answer(cluster: &Cluster) -> Answer {
         word("minor")
     );
     page.metric(
-        (
-            "kubernetes_build_info",
-            "gauge",
-            "Always 1; its labels name the version of Kubernetes.",
-        ),
+        "kubernetes_build_info",
+        "gauge",
+        "Always 1; its labels name the version of Kubernetes.",
         [(build, 1)],
     );
     let one = |value: u64| [(String::new(), value)];
+    let mut hits = BTreeMap::<String, u64>::new();
+    for active in sim.client_faults.active(sim.now()) {
+        *hits.entry(active.fault.to_string()).or_default() += u64::from(active.hits);
+    }
     page.metric(
-        (
-            "loopscope_resource_version",
-            "counter",
-            "Writes to the store since the simulated cluster began.",
-        ),
-        one(sim.server().version()),
+        "loopscope_client_fault_hits",
+        "gauge",
+        "Exchanges with clients on which a fault that has not ended has acted.",
+        hits.iter().map(|(fault, hits)| {
+            let fault = fault.replace('\\', "\\\\").replace('"', "\\\"");
+            (format!("fault=\"{fault}\""), *hits)
+        }),
     );
     page.metric(
-        (
-            "loopscope_tasks_total",
-            "counter",
-            "Tasks that the simulation has run.",
-        ),
-        one(cluster.tasks),
+        "loopscope_resource_version",
+        "counter",
+        "Writes to the store since the simulated cluster began.",
+        one(sim.store().version()),
     );
     page.metric(
-        (
-            "loopscope_virtual_time_seconds",
-            "gauge",
-            "Virtual seconds since the simulated cluster began.",
-        ),
+        "loopscope_tasks_total",
+        "counter",
+        "Tasks that the simulation has run.",
+        one(cluster.host.steps),
+    );
+    page.metric(
+        "loopscope_virtual_time_seconds",
+        "gauge",
+        "Virtual seconds since the simulated cluster began.",
         one(sim.now().0 / k8s_model::time::SECOND),
     );
     page.metric(
-        (
-            "process_start_time_seconds",
-            "gauge",
-            "When the server started, in seconds since 1970.",
-        ),
+        "process_start_time_seconds",
+        "gauge",
+        "When the server started, in seconds since 1970.",
         one(counts.started),
     );
     Answer {

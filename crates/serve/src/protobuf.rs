@@ -6,16 +6,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_model::Timestamp;
 use k8s_model::event::MicroTime;
+use k8s_model::protobuf::MessageField;
+use k8s_model::schema::{Omit, list_element, map_element, schema};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-const TABLE: &str = include_str!("protobuf.txt");
+/// Messages that clients send and that belong to no stored kind, such as options and reviews; written by `tests/tools/protobuf.py`.
+const OTHERS: &str = include_str!("protobuf.txt");
 /// Prefix of the envelope.
 const MAGIC: &[u8] = b"k8s\0";
 /// Maximum nesting depth of messages.
 const MOST_DEPTH: usize = 64;
-const JSON_SCHEMA: &str = ">apiextensions/v1.JSONSchemaProps";
+const JSON_SCHEMA: Type = Type::Message("apiextensionsv1.JSONSchemaProps");
 
 struct Table {
     kinds: BTreeMap<(&'static str, &'static str), &'static str>,
@@ -25,22 +28,137 @@ struct Table {
 /// Field of a message.
 struct Field {
     number: u64,
-    /// JSON name; `-` if the fields of its message are inlined.
+    /// JSON name; empty if the fields of its message are inlined.
     json: &'static str,
-    kind: &'static str,
-    pointer: bool,
+    kind: Type,
+    /// True if JSON leaves out a zero value.
     omits: bool,
+}
+
+/// Type of a field.
+#[derive(PartialEq)]
+enum Type {
+    Text,
+    Bytes,
+    Integer,
+    Bool,
+    Double,
+    Quantity,
+    Time,
+    MicroTime,
+    IntOrString,
+    /// JSON in bytes.
+    Raw,
+    /// List of texts in a message of its own, as within a map.
+    Texts,
+    /// Schema of a CustomResourceDefinition, or something else.
+    SchemaOr(Alternative),
+    List(Box<Type>),
+    Map(Box<Type>),
+    Message(&'static str),
+}
+
+/// Alternative to a schema.
+#[derive(Clone, Copy, PartialEq)]
+enum Alternative {
+    /// `JSONSchemaPropsOrArray`.
+    Schemas,
+    /// `JSONSchemaPropsOrBool`.
+    Bool,
+    /// `JSONSchemaPropsOrStringArray`.
+    Texts,
+}
+
+impl Type {
+    /// Reads a Go type; `within` is true for the elements of a list or map.
+    fn read(go: &'static str, within: bool) -> Type {
+        let go = go.trim_start_matches('*');
+        if let Some(element) = list_element(go) {
+            return match element {
+                "byte" => Type::Bytes,
+                _ if within => Type::Texts,
+                element => Type::List(Box::new(Type::read(element, true))),
+            };
+        }
+        if let Some(element) = map_element(go) {
+            return Type::Map(Box::new(Type::read(element, true)));
+        }
+        match go {
+            "string" => Type::Text,
+            "bool" => Type::Bool,
+            "int" | "int32" | "int64" | "uint32" | "uint64" => Type::Integer,
+            "float64" => Type::Double,
+            "resource.Quantity" => Type::Quantity,
+            "metav1.Time" => Type::Time,
+            "metav1.MicroTime" => Type::MicroTime,
+            "intstr.IntOrString" => Type::IntOrString,
+            "runtime.RawExtension" | "metav1.FieldsV1" | "apiextensionsv1.JSON" => Type::Raw,
+            "apiextensionsv1.JSONSchemaPropsOrArray" => Type::SchemaOr(Alternative::Schemas),
+            "apiextensionsv1.JSONSchemaPropsOrBool" => Type::SchemaOr(Alternative::Bool),
+            "apiextensionsv1.JSONSchemaPropsOrStringArray" => Type::SchemaOr(Alternative::Texts),
+            "authenticationv1.ExtraValue" | "authorizationv1.ExtraValue" => Type::Texts,
+            named => match schema().scalar(named) {
+                Some(base) => Type::read(base, within),
+                None => Type::Message(named),
+            },
+        }
+    }
+
+    /// Returns the value of an absent field.
+    fn zero(&self) -> Value {
+        match self {
+            Type::Text | Type::Bytes => "".into(),
+            Type::Integer => 0.into(),
+            Type::Double => number(0.0),
+            Type::Bool => false.into(),
+            Type::Quantity => "0".into(),
+            Type::Time
+            | Type::MicroTime
+            | Type::IntOrString
+            | Type::Raw
+            | Type::Texts
+            | Type::SchemaOr(_)
+            | Type::List(_)
+            | Type::Map(_)
+            | Type::Message(_) => Value::Null,
+        }
+    }
+}
+
+impl Field {
+    fn new(number: u64, json: &'static str, go: &'static str, omits: bool) -> Field {
+        let kind = Type::read(go, false);
+        Field {
+            number,
+            json,
+            // Go never leaves out a pointer that is set, nor a quantity, which is a struct.
+            omits: omits && !go.starts_with('*') && kind != Type::Quantity,
+            kind,
+        }
+    }
 }
 
 fn table() -> &'static Table {
     static READ: OnceLock<Table> = OnceLock::new();
     READ.get_or_init(|| {
+        let stored = schema().kinds();
         let mut table = Table {
-            kinds: BTreeMap::new(),
+            kinds: stored
+                .map(|(version, kind, name)| ((version, kind), name))
+                .collect(),
             messages: BTreeMap::new(),
         };
+        for (name, fields) in k8s_model::protobuf::messages() {
+            let field = |one: MessageField| {
+                let omits = one.field.omit != Omit::Never;
+                Field::new(one.number, one.field.json, one.field.kind, omits)
+            };
+            table
+                .messages
+                .insert(name, fields.into_iter().map(field).collect());
+        }
         let mut name = "";
-        for line in TABLE.lines() {
+        for line in OTHERS.lines() {
             let mut words = line.split(' ');
             let first = words.next().unwrap_or("");
             let mut next = || words.next().unwrap_or("");
@@ -53,16 +171,9 @@ fn table() -> &'static Table {
             } else if let (Ok(number), Some(fields)) = (first.parse(), table.messages.get_mut(name))
             {
                 let (json, kind) = (next(), next());
-                let omits = kind.ends_with('~');
-                let kind = kind.trim_end_matches('~');
-                let pointer = kind.starts_with('*');
-                fields.push(Field {
-                    number,
-                    json,
-                    kind: kind.trim_start_matches('*'),
-                    pointer,
-                    omits,
-                });
+                let (go, omits) = (kind.trim_end_matches('~'), kind.ends_with('~'));
+                let json = if json == "-" { "" } else { json };
+                fields.push(Field::new(number, json, go, omits));
             }
         }
         table
@@ -180,8 +291,8 @@ fn read(
         let Some(field) = known.iter().find(|field| field.number == number) else {
             continue;
         };
-        if let (Some(element), Wire::Bytes(entry)) = (field.kind.strip_prefix('{'), wire) {
-            let (mut key, mut value) = (String::new(), zero(element));
+        if let (Type::Map(element), Wire::Bytes(entry)) = (&field.kind, wire) {
+            let (mut key, mut value) = (String::new(), element.zero());
             for (number, wire) in fields(entry)? {
                 match (number, wire) {
                     (1, Wire::Bytes(text)) => key = utf8(text)?.to_owned(),
@@ -191,21 +302,20 @@ fn read(
             }
             let map = object.entry(field.json).or_insert_with(|| json!({}));
             map.as_object_mut().map(|map| map.insert(key, value));
-        } else if let Some(element) = field.kind.strip_prefix('[') {
+        } else if let Type::List(element) = &field.kind {
             let value = leaf(element, wire, depth)?;
             let list = object.entry(field.json).or_insert_with(|| json!([]));
             if let Some(list) = list.as_array_mut() {
                 list.push(value);
             }
-        } else if let (true, Wire::Bytes(inner), Some(name)) =
-            (field.json == "-", wire, field.kind.strip_prefix('>'))
+        } else if let (true, Wire::Bytes(inner), Type::Message(name)) =
+            (field.json.is_empty(), wire, &field.kind)
         {
             read(name, inner, object, depth + 1)?;
         } else {
-            let value = leaf(field.kind, wire, depth)?;
-            // Go writes every field; JSON omits empty ones. A quantity is a struct in Go, which is never empty.
-            let omits = field.omits && !field.pointer && field.kind != "q";
-            let empty = value.is_null() || (omits && value == zero(field.kind));
+            let value = leaf(&field.kind, wire, depth)?;
+            // Go writes every field; JSON omits empty ones.
+            let empty = value.is_null() || (field.omits && value == field.kind.zero());
             if !empty {
                 object.insert(field.json.to_owned(), value);
             }
@@ -214,35 +324,24 @@ fn read(
     Ok(())
 }
 
-/// Zero value of a type.
-fn zero(kind: &str) -> Value {
-    match kind {
-        "s" | "y" => "".into(),
-        "i" => 0.into(),
-        "d" => number(0.0),
-        "b" => false.into(),
-        "q" => "0".into(),
-        _ => Value::Null,
-    }
-}
-
-fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
+fn leaf(kind: &Type, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
     Ok(match (kind, wire) {
-        ("s", Wire::Bytes(text)) => utf8(text)?.into(),
-        ("y", Wire::Bytes(bytes)) => STANDARD.encode(bytes).into(),
-        ("i", Wire::Number(number)) => (number as i64).into(),
-        ("b", Wire::Number(number)) => (number != 0).into(),
-        ("d", Wire::Number(bits)) => number(f64::from_bits(bits)),
-        ("q", Wire::Bytes(inner)) => text_of(inner, 1)?.into(),
-        ("t" | "u", Wire::Bytes(inner)) => time(inner, kind == "u")?,
-        ("n", Wire::Bytes(inner)) => {
+        (Type::Text, Wire::Bytes(text)) => utf8(text)?.into(),
+        (Type::Bytes, Wire::Bytes(bytes)) => STANDARD.encode(bytes).into(),
+        (Type::Integer, Wire::Number(number)) => (number as i64).into(),
+        (Type::Bool, Wire::Number(number)) => (number != 0).into(),
+        (Type::Double, Wire::Number(bits)) => number(f64::from_bits(bits)),
+        (Type::Quantity, Wire::Bytes(inner)) => text_of(inner, 1)?.into(),
+        (Type::Time, Wire::Bytes(inner)) => time(inner, false)?,
+        (Type::MicroTime, Wire::Bytes(inner)) => time(inner, true)?,
+        (Type::IntOrString, Wire::Bytes(inner)) => {
             if number_of(inner, 1)? == 1 {
                 text_of(inner, 3)?.into()
             } else {
                 number_of(inner, 2)?.into()
             }
         }
-        ("r", Wire::Bytes(inner)) => {
+        (Type::Raw, Wire::Bytes(inner)) => {
             let raw = fields(inner)?
                 .into_iter()
                 .find_map(|(number, wire)| match (number, wire) {
@@ -253,8 +352,8 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
                 serde_json::from_slice(raw).map_err(|e| e.to_string())
             })?
         }
-        ("A" | "B" | "S", Wire::Bytes(inner)) => schema_or_more(kind, inner, depth)?,
-        ("l", Wire::Bytes(inner)) => {
+        (Type::SchemaOr(other), Wire::Bytes(inner)) => schema_or(*other, inner, depth)?,
+        (Type::Texts, Wire::Bytes(inner)) => {
             let mut items = Vec::new();
             for (number, wire) in fields(inner)? {
                 if let (1, Wire::Bytes(text)) = (number, wire) {
@@ -263,9 +362,9 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
             }
             items.into()
         }
-        (_, Wire::Bytes(inner)) if kind.starts_with('>') => {
+        (Type::Message(name), Wire::Bytes(inner)) => {
             let mut object = Map::new();
-            read(&kind[1..], inner, &mut object, depth + 1)?;
+            read(name, inner, &mut object, depth + 1)?;
             Value::Object(object)
         }
         _ => return Err("proto: wrong wireType".to_owned()),
@@ -281,22 +380,26 @@ fn number(value: f64) -> Value {
     }
 }
 
-/// Decodes `JSONSchemaPropsOrArray`, `JSONSchemaPropsOrBool` or `JSONSchemaPropsOrStringArray` of a CustomResourceDefinition.
-fn schema_or_more(kind: &str, bytes: &[u8], depth: usize) -> Result<Value, String> {
+/// Decodes a schema of a CustomResourceDefinition, or its alternative.
+fn schema_or(other: Alternative, bytes: &[u8], depth: usize) -> Result<Value, String> {
     let (mut schema, mut items, mut allows) = (None, Vec::new(), false);
     for (number, wire) in fields(bytes)? {
-        match (kind, number) {
-            ("A" | "S", 1) | ("B", 2) => schema = Some(leaf(JSON_SCHEMA, wire, depth)?),
-            ("A", 2) => items.push(leaf(JSON_SCHEMA, wire, depth)?),
-            ("S", 2) => items.push(leaf("s", wire, depth)?),
-            ("B", 1) => allows = leaf("b", wire, depth)? == true,
+        match (other, number) {
+            (Alternative::Schemas | Alternative::Texts, 1) | (Alternative::Bool, 2) => {
+                schema = Some(leaf(&JSON_SCHEMA, wire, depth)?)
+            }
+            (Alternative::Schemas, 2) => items.push(leaf(&JSON_SCHEMA, wire, depth)?),
+            (Alternative::Texts, 2) => items.push(leaf(&Type::Text, wire, depth)?),
+            (Alternative::Bool, 1) => allows = leaf(&Type::Bool, wire, depth)? == true,
             _ => {}
         }
     }
-    Ok(match kind {
-        "B" => schema.unwrap_or_else(|| allows.into()),
-        _ if items.is_empty() => schema.unwrap_or(Value::Null),
-        _ => items.into(),
+    Ok(match other {
+        Alternative::Bool => schema.unwrap_or_else(|| allows.into()),
+        Alternative::Schemas | Alternative::Texts if items.is_empty() => {
+            schema.unwrap_or(Value::Null)
+        }
+        Alternative::Schemas | Alternative::Texts => items.into(),
     })
 }
 

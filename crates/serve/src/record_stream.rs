@@ -37,7 +37,8 @@ pub fn follow(cluster: &mut Cluster) -> Reply {
         sent: 0,
         at: Time(0),
     };
-    if subscriber.send(&record::head(cluster.seed, &cluster.sim.config)) && subscriber.feed(cluster)
+    if subscriber.send(&record::head(cluster.seed, &cluster.host.sim.config))
+        && subscriber.poll(cluster)
     {
         cluster.open.push(Box::new(subscriber));
     }
@@ -46,16 +47,20 @@ pub fn follow(cluster: &mut Cluster) -> Reply {
 
 /// Returns the record so far.
 pub fn whole(cluster: &Cluster) -> Answer {
-    let mut lines = vec![record::head(cluster.seed, &cluster.sim.config)];
+    let mut lines = vec![record::head(cluster.seed, &cluster.host.sim.config)];
     lines.extend(cluster.log.iter().map(record::did));
-    lines.push(record::clock(cluster.tasks, cluster.sim.now()) + "\n");
+    lines.push(record::clock(cluster.host.steps, cluster.host.sim.now()) + "\n");
     Answer::text(lines.join("\n"))
 }
 
 /// Writes the record to a file.
 pub fn keep(cluster: &mut Cluster, path: &Path) -> std::io::Result<()> {
     let mut file = File::create(path)?;
-    writeln!(file, "{}", record::head(cluster.seed, &cluster.sim.config))?;
+    writeln!(
+        file,
+        "{}",
+        record::head(cluster.seed, &cluster.host.sim.config)
+    )?;
     cluster.open.push(Box::new(RecordSubscriber {
         sink: Sink::File(file),
         sent: 0,
@@ -73,7 +78,7 @@ impl OpenRequest for RecordSubscriber {
                 !cluster.record_failed && file.set_len(0).and_then(|()| file.rewind()).is_ok()
             }
         };
-        let head = record::head(cluster.seed, &cluster.sim.config);
+        let head = record::head(cluster.seed, &cluster.host.sim.config);
         let goes_on = emptied && self.send(&head) && self.send_new(cluster);
         self.goes_on(goes_on, cluster)
     }
@@ -88,7 +93,7 @@ impl OpenRequest for RecordSubscriber {
         }
     }
 
-    fn feed(&mut self, cluster: &mut Cluster) -> bool {
+    fn poll(&mut self, cluster: &mut Cluster) -> bool {
         if cluster.record_failed && matches!(self.sink, Sink::File(_)) {
             return false;
         }
@@ -111,12 +116,12 @@ impl RecordSubscriber {
         if !new.iter().all(|command| self.send(&record::did(command))) {
             return false;
         }
-        let now = cluster.sim.now();
+        let now = cluster.host.sim.now();
         if new.is_empty() && now < self.at.after(CLOCK) {
             return !matches!(&self.sink, Sink::Page(sender) if sender.is_closed());
         }
         self.at = now;
-        self.send(&record::clock(cluster.tasks, now))
+        self.send(&record::clock(cluster.host.steps, now))
     }
 
     fn send(&mut self, line: &str) -> bool {

@@ -4,9 +4,10 @@
 
 use super::cluster::Cluster;
 use super::discovery::REVIEWS;
-use super::request::{Request, Target};
+use super::http_request::{HttpRequest, Target};
 use super::status::{Answer, not_allowed};
-use apiserver::{Attributes, PolicyRule, UserInfo};
+use apiserver::validation::{ErrorType, FieldError};
+use apiserver::{ApiError, Attributes, Authorizer, PolicyRule, UserInfo};
 use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::{Value, json};
 use std::fmt;
@@ -15,7 +16,7 @@ use std::fmt;
 const ADMINISTRATOR: &str = "kubernetes-admin";
 
 /// Handles a review.
-pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Option<Answer> {
+pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Option<Answer> {
     let (_, _, kind, _) = REVIEWS.iter().find(|review| {
         review.0 == target.group && review.1 == target.resource && target.version == "v1"
     })?;
@@ -26,16 +27,22 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
         Ok(body) => body,
         Err(error) => return Some(Answer::error(&error, None)),
     };
+    let errors = invalid_fields(kind, &body["spec"]);
+    if !errors.is_empty() {
+        let group_kind = format!(".{}", target.group);
+        let error = ApiError::invalid_fields(&group_kind, "", &errors);
+        return Some(Answer::error(&error, None));
+    }
     let user = request.user();
     body["kind"] = (*kind).into();
     body["apiVersion"] = target.api_version().into();
     body["status"] = match *kind {
         "SelfSubjectReview" => {
             let user = user.unwrap_or_else(administrator);
-            let mut told =
+            let mut info =
                 json!({ "username": user.name.as_str(), "groups": texts(user.groups.iter()) });
-            user.tell_more(&mut told);
-            json!({ "userInfo": told })
+            user.tell_more(&mut info);
+            json!({ "userInfo": info })
         }
         "TokenReview" => token(cluster, body["spec"]["token"].as_str().unwrap_or("")),
         "SelfSubjectRulesReview" => rules(
@@ -58,6 +65,37 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
         }
     };
     Some(Answer::json(201, &body))
+}
+
+/// Returns the errors of an access review: `pkg/apis/authorization/validation`.
+fn invalid_fields(kind: &str, spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut add = |field: &str, value: &Value, detail: &str| {
+        errors.push(FieldError {
+            field: field.to_owned(),
+            fault: ErrorType::Invalid,
+            value: value.to_string(),
+            detail: detail.to_owned(),
+        });
+    };
+    if !kind.ends_with("AccessReview") {
+        return errors;
+    }
+    let (resource, other) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
+    let only_one = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    if resource.is_object() && other.is_object() {
+        let detail = "cannot be specified in combination with resourceAttributes";
+        add("spec.nonResourceAttributes", other, detail);
+    } else if !resource.is_object() && !other.is_object() {
+        add("spec.resourceAttributes", resource, only_one);
+    }
+    let is_empty = |field: &str| spec[field].as_array().is_none_or(Vec::is_empty);
+    let user = spec["user"].as_str().unwrap_or("");
+    if kind != "SelfSubjectAccessReview" && user.is_empty() && is_empty("groups") {
+        let detail = "at least one of user or group must be specified";
+        add("spec.user", &user.into(), detail);
+    }
+    errors
 }
 
 /// Token issued by the server, which names its ServiceAccount.
@@ -96,11 +134,13 @@ impl IssuedToken<'_> {
 
 /// Returns the status of a token review.
 fn token(cluster: &Cluster, text: &str) -> Value {
-    let now = cluster.sim.server().wall_at(cluster.sim.now());
+    let now = cluster.host.sim.store().wall_at(cluster.host.sim.now());
     let valid = IssuedToken::read(text).filter(|token| token.until.seconds() > now.seconds());
     let account = |token: IssuedToken<'_>| {
         cluster
+            .host
             .sim
+            .store()
             .get(&ObjectRef::new(
                 Kind::ServiceAccount,
                 token.namespace,
@@ -162,7 +202,7 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
             url: "",
         }
     };
-    match cluster.sim.server().allows(&user, &asked) {
+    match Authorizer::new(cluster.host.sim.store()).allows(&user, &asked) {
         Ok(()) => json!({ "allowed": true }),
         Err(reason) if reason.is_empty() => json!({ "allowed": false }),
         Err(reason) => json!({ "allowed": false, "reason": reason }),
@@ -170,9 +210,7 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
 }
 
 fn rules(cluster: &Cluster, user: Option<UserInfo>, namespace: &str) -> Value {
-    let (all, problems) = cluster
-        .sim
-        .server()
+    let (all, problems) = Authorizer::new(cluster.host.sim.store())
         .rules_of(&user.unwrap_or_else(administrator), namespace);
     let about = |rule: &&PolicyRule| rule.urls.is_empty();
     let resources: Vec<Value> = all.iter().filter(about).map(resource_rule).collect();

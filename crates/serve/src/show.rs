@@ -2,13 +2,13 @@
 //!
 //! Models `apiserver/pkg/endpoints/handlers/response.go` and `rest/table.go`.
 
-use super::convert;
+use super::http_request::{Accepts, HttpRequest, MetaVersion};
 use super::objects::RenderedObject;
-use super::request::{Accepts, Request};
+use apiserver::ObjectList;
+use apiserver::conversion;
+use apiserver::printers::{TableColumn, TableConvertor};
 use cluster::Sim;
 use k8s_model::Kind;
-use kubectl::CustomColumns;
-use kubectl::printers::{self, TableRow};
 use serde_json::{Value, json};
 
 /// Requested representation of objects of a kind.
@@ -20,47 +20,69 @@ pub struct Representation {
     accepts: Accepts,
     /// `includeObject` of a table: `None`, `Metadata` or `Object`.
     include: String,
-    custom: CustomColumns,
+    convertor: TableConvertor,
     /// True once a watch has sent the columns of a table.
-    told: bool,
+    has_sent_columns: bool,
 }
 
 impl Representation {
     /// Parses the representation that a request asks for.
-    pub fn new(sim: &Sim, request: &Request, kind: Kind, api_version: String) -> Representation {
-        let custom = CustomColumns::of(sim.server().definitions(), &[kind]);
+    pub fn new(
+        sim: &Sim,
+        request: &HttpRequest,
+        kind: Kind,
+        api_version: String,
+    ) -> Representation {
+        let convertor = TableConvertor::new(sim.server.definitions(), &[kind]);
         Representation {
             kind,
             api_version,
             accepts: request.accepts(),
             include: request.option("includeObject").to_owned(),
-            custom,
-            told: false,
+            convertor,
+            has_sent_columns: false,
         }
     }
 
     /// Formats one object as JSON.
     pub fn object(&self, sim: &Sim, mut object: RenderedObject) -> String {
-        if self.accepts == Accepts::Table {
-            let version = object.value["metadata"]["resourceVersion"].clone();
-            return self.table(sim, vec![object], version, &Value::Null, true);
+        if let Accepts::Table(version) = self.accepts {
+            let meta = list_meta(&object);
+            return self.table(
+                sim,
+                vec![object],
+                &meta,
+                TableForm {
+                    version,
+                    has_columns: true,
+                },
+            );
         }
-        convert::shown(&self.api_version, self.kind, &mut object.value);
-        if self.accepts == Accepts::Metadata {
-            metadata(&object)
-        } else {
-            object.text()
+        conversion::shown(&self.api_version, self.kind, &mut object.value);
+        match self.accepts {
+            Accepts::Metadata(version) | Accepts::MetadataList(version) => {
+                metadata(&object, version)
+            }
+            _ => object.text(),
         }
     }
 
     /// Formats one object of a watch.
     pub fn event(&mut self, sim: &Sim, object: RenderedObject) -> String {
-        if self.accepts != Accepts::Table {
+        let Accepts::Table(version) = self.accepts else {
             return self.object(sim, object);
-        }
-        let version = object.value["metadata"]["resourceVersion"].clone();
-        let columns = !std::mem::replace(&mut self.told, true);
-        self.table(sim, vec![object], version, &Value::Null, columns)
+        };
+        let meta = list_meta(&object);
+        let has_columns = !std::mem::replace(&mut self.has_sent_columns, true);
+        self.table(
+            sim,
+            vec![object],
+            &meta,
+            TableForm {
+                version,
+                has_columns,
+            },
+        )
     }
 
     /// Builds an object without content, which only gives the progress of a watch.
@@ -70,14 +92,14 @@ impl Representation {
             meta["annotations"] = annotations;
         }
         match self.accepts {
-            Accepts::Table => json!({
-                "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": { "resourceVersion": version.to_string() },
+            Accepts::Table(meta_version) => json!({
+                "kind": "Table", "apiVersion": meta_version.api_version(), "metadata": { "resourceVersion": version.to_string() },
                 "columnDefinitions": null, "rows": [{ "cells": null, "object": {
-                    "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
+                    "kind": "PartialObjectMetadata", "apiVersion": meta_version.api_version(), "metadata": meta,
                 } }],
             }),
-            Accepts::Metadata => {
-                json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta })
+            Accepts::Metadata(meta_version) | Accepts::MetadataList(meta_version) => {
+                json!({ "kind": "PartialObjectMetadata", "apiVersion": meta_version.api_version(), "metadata": meta })
             }
             _ => {
                 json!({ "kind": self.kind.name(), "apiVersion": self.api_version, "metadata": meta })
@@ -85,33 +107,43 @@ impl Representation {
         }
     }
 
-    /// Formats several objects, with the resourceVersion and the metadata about the rest.
-    pub fn list(
-        &self,
-        sim: &Sim,
-        mut items: Vec<RenderedObject>,
-        version: u64,
-        more: &Value,
-    ) -> String {
-        let version = Value::from(version.to_string());
-        if self.accepts == Accepts::Table {
-            return self.table(sim, items, version, more, true);
+    /// Formats the objects of a list, with its metadata.
+    pub fn list(&self, sim: &Sim, mut items: Vec<RenderedObject>, list: &ObjectList) -> String {
+        let mut meta = json!({ "resourceVersion": list.resource_version.to_string() });
+        if !list.continue_token.is_empty() {
+            meta["continue"] = list.continue_token.as_str().into();
+        }
+        if let Some(count) = list.remaining_item_count {
+            meta["remainingItemCount"] = count.into();
+        }
+        if let Accepts::Table(version) = self.accepts {
+            return self.table(
+                sim,
+                items,
+                &meta,
+                TableForm {
+                    version,
+                    has_columns: true,
+                },
+            );
         }
         for item in &mut items {
-            convert::shown(&self.api_version, self.kind, &mut item.value);
+            conversion::shown(&self.api_version, self.kind, &mut item.value);
         }
-        let mut meta = json!({ "resourceVersion": version });
-        join(&mut meta, more);
-        if self.accepts == Accepts::Metadata {
-            let items: Vec<String> = items.iter().map(metadata).collect();
+        if let Accepts::Metadata(version) | Accepts::MetadataList(version) = self.accepts {
+            let items = items.iter().map(|item| metadata(item, version));
+            let items: Vec<String> = items.collect();
             return whole(
                 "PartialObjectMetadataList",
-                "meta.k8s.io/v1",
+                version.api_version(),
                 &meta,
                 &format!("\"items\":[{}]", items.join(",")),
             );
         }
-        if !self.kind.is_custom() {
+        if self.kind.is_custom() {
+            // An unstructured list writes the token even when it is empty.
+            meta["continue"] = list.continue_token.as_str().into();
+        } else {
             // Items of a typed list have no kind and apiVersion.
             for item in items
                 .iter_mut()
@@ -134,44 +166,27 @@ impl Representation {
         &self,
         sim: &Sim,
         objects: Vec<RenderedObject>,
-        version: Value,
-        more: &Value,
-        columns: bool,
+        meta: &Value,
+        form: TableForm,
     ) -> String {
-        let now = sim.server().wall_at(sim.now()).seconds();
-        let (plain, cells) = printers::columns(self.kind.name());
-        let titles = self.custom.titles(self.kind);
-        let titles = titles.unwrap_or_else(|| {
-            plain
-                .iter()
-                .map(|(title, wide)| ((*title).to_owned(), *wide))
-                .collect()
-        });
-        let definitions: Vec<Value> = titles
-            .iter()
-            .map(|(title, wide)| column(title, *wide))
-            .collect();
+        let now = sim.store().wall_at(sim.now()).seconds();
+        let columns_of_kind = self.convertor.columns(self.kind);
+        let definitions: Vec<Value> = columns_of_kind.iter().map(column).collect();
         let rows = objects.into_iter().map(|mut object| {
-            let own = self.custom.cells(self.kind, &object.value, now);
-            let cells = own.unwrap_or_else(|| {
-                cells(TableRow {
-                    object: &object.value,
-                    now,
-                })
-            });
+            let cells = self.convertor.cells(&object.object, now).into_iter();
+            let cells = columns_of_kind.iter().zip(cells);
+            let cells: Vec<Value> = cells.map(|(column, text)| column.cell(text)).collect();
             let shown = match self.include.as_str() {
                 "None" => "null".to_owned(),
                 "Object" => {
-                    convert::shown(&self.api_version, self.kind, &mut object.value);
+                    conversion::shown(&self.api_version, self.kind, &mut object.value);
                     object.text()
                 }
-                _ => metadata(&object),
+                _ => metadata(&object, form.version),
             };
             format!("{{\"cells\":{},\"object\":{shown}}}", Value::from(cells))
         });
-        let mut meta = json!({ "resourceVersion": version });
-        join(&mut meta, more);
-        let definitions = if columns {
+        let definitions = if form.has_columns {
             Value::Array(definitions)
         } else {
             Value::Null
@@ -180,8 +195,16 @@ impl Representation {
             "\"columnDefinitions\":{definitions},\"rows\":[{}]",
             rows.collect::<Vec<_>>().join(",")
         );
-        whole("Table", "meta.k8s.io/v1", &meta, &rows)
+        whole("Table", form.version.api_version(), meta, &rows)
     }
+}
+
+/// Form of a table.
+#[derive(Clone, Copy)]
+struct TableForm {
+    version: MetaVersion,
+    /// True if the table defines its columns.
+    has_columns: bool,
 }
 
 /// Formats a list or a table as JSON.
@@ -189,29 +212,23 @@ fn whole(kind: &str, api_version: &str, meta: &Value, content: &str) -> String {
     format!("{{\"kind\":{kind:?},\"apiVersion\":{api_version:?},\"metadata\":{meta},{content}}}")
 }
 
-fn join(meta: &mut Value, more: &Value) {
-    if let (Some(meta), Some(more)) = (meta.as_object_mut(), more.as_object()) {
-        meta.extend(more.clone());
-    }
+/// Returns the metadata of a table of one object.
+fn list_meta(object: &RenderedObject) -> Value {
+    json!({ "resourceVersion": object.value["metadata"]["resourceVersion"] })
 }
 
-/// Builds a column: clients print its name in capitals.
-fn column(title: &str, wide: bool) -> Value {
-    let mut name = String::new();
-    for (index, word) in title.split(' ').enumerate() {
-        let lower = word.to_lowercase();
-        let mut chars = lower.chars();
-        name.extend((index > 0).then_some(' '));
-        name.extend(chars.next().into_iter().flat_map(char::to_uppercase));
-        name.push_str(&chars.as_str().replace("-ip", "-IP"));
-    }
-    let format = if title == "NAME" { "name" } else { "" };
-    json!({ "name": name, "type": "string", "format": format, "description": "", "priority": i32::from(wide) })
+/// Builds the definition of a column.
+fn column(column: &TableColumn) -> Value {
+    let format = if column.name == "Name" { "name" } else { "" };
+    json!({
+        "name": column.name, "type": column.kind, "format": format, "description": "", "priority": i32::from(column.is_wide),
+    })
 }
 
-fn metadata(object: &RenderedObject) -> String {
+fn metadata(object: &RenderedObject, version: MetaVersion) -> String {
     format!(
-        "{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{}}}",
+        "{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":{:?},\"metadata\":{}}}",
+        version.api_version(),
         object.metadata()
     )
 }

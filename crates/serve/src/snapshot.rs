@@ -1,8 +1,8 @@
 //! `/loopscope/snapshots`: snapshots of the cluster by name, and restoring them; `/loopscope/fork`: a second server with the same history.
 
 use super::cluster::{ClockPace, Cluster};
+use super::http_request::HttpRequest;
 use super::record_stream;
-use super::request::Request;
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use serde_json::json;
 
@@ -20,10 +20,9 @@ pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
         && name.len() <= LONGEST_NAME;
     match (method, name) {
         ("GET", "") => {
-            let all = cluster
-                .snapshots
-                .iter()
-                .map(|(name, kept)| json!({ "name": name, "seconds": kept.sim.now().seconds() }));
+            let all = cluster.snapshots.iter().map(
+                |(name, kept)| json!({ "name": name, "seconds": kept.host.sim.now().seconds() }),
+            );
             Answer::json(200, &all.collect())
         }
         (_, "") => not_allowed(),
@@ -65,7 +64,7 @@ pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
 }
 
 /// Starts another server on a free port, whose cluster has the history of this one; its clock is stopped unless `speed` is given.
-pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
+pub fn fork(cluster: &mut Cluster, request: &HttpRequest) -> Answer {
     let body = match if request.body.is_empty() {
         Ok(serde_json::Value::Null)
     } else {

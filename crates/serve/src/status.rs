@@ -2,7 +2,6 @@
 //!
 //! Models `apimachinery/pkg/api/errors` and `apiserver/pkg/endpoints/handlers/responsewriters`.
 
-use super::request::{Request, Target};
 use apiserver::{ApiError, Cause, StatusReason};
 use k8s_model::Kind;
 use serde_json::{Value, json};
@@ -18,6 +17,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Warnings to the client.
     pub warnings: Vec<String>,
+    /// Seconds after which the client may retry; 0 for an answer that does not say so.
+    pub retry_after: u64,
 }
 
 impl Answer {
@@ -32,7 +33,7 @@ impl Answer {
             code,
             content_type: "application/json",
             body: text.into_bytes(),
-            warnings: Vec::new(),
+            ..Answer::default()
         }
     }
 
@@ -42,13 +43,22 @@ impl Answer {
             code: 200,
             content_type: "text/plain",
             body: text.into().into_bytes(),
-            warnings: Vec::new(),
+            ..Answer::default()
         }
     }
 
     /// Creates an error answer; `about` is the kind and name of the request's object.
     pub fn error(error: &ApiError, about: Option<(Kind, &str)>) -> Answer {
-        Answer::json(code(error.reason), &status(error, about))
+        Answer::status(code(error.reason), &status(error, about))
+    }
+
+    /// Creates an answer with a `Status`, whose time of a retry is also a header (`ErrorNegotiated` of `responsewriters/writers.go`).
+    fn status(code: u16, status: &Value) -> Answer {
+        let retry_after = status["details"]["retryAfterSeconds"].as_u64();
+        Answer {
+            retry_after: retry_after.unwrap_or(0),
+            ..Answer::json(code, status)
+        }
     }
 }
 
@@ -63,6 +73,8 @@ fn code(reason: StatusReason) -> u16 {
         StatusReason::TooManyRequests => 429,
         StatusReason::MethodNotAllowed => 405,
         StatusReason::UnsupportedMediaType => 415,
+        StatusReason::Expired => 410,
+        StatusReason::Timeout => 504,
         StatusReason::InternalError | StatusReason::Unknown => 500,
     }
 }
@@ -73,7 +85,10 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     let about = about.filter(|_| match error.reason {
         StatusReason::Invalid => error.cause.is_some(),
         // These reasons concern the request.
-        StatusReason::BadRequest | StatusReason::Unknown => false,
+        StatusReason::BadRequest
+        | StatusReason::Expired
+        | StatusReason::Timeout
+        | StatusReason::Unknown => false,
         _ => true,
     });
     if let Some((kind, name)) = about {
@@ -95,7 +110,11 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
                 .group_kind
                 .split_once('.')
                 .unwrap_or((&invalid.group_kind, ""));
-            details["kind"] = kind.into();
+            if kind.is_empty() {
+                details = json!({});
+            } else {
+                details["kind"] = kind.into();
+            }
             if !group.is_empty() {
                 details["group"] = group.into();
             }
@@ -103,9 +122,20 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
             let causes = causes.map(|cause| json!({ "reason": cause.reason(), "message": cause.body(), "field": cause.field }));
             details["causes"] = causes.collect();
         }
+        Some(Cause::FieldManagers(conflicts)) => {
+            let causes = conflicts.iter().map(|conflict| {
+                let message = format!("conflict with {}", conflict.manager);
+                json!({ "reason": "FieldManagerConflict", "message": message, "field": conflict.field })
+            });
+            details = json!({ "causes": causes.collect::<Vec<_>>() });
+        }
         Some(Cause::Budget(name)) => {
             let message = error.message.clone();
             details["causes"] = json!([{ "reason": "DisruptionBudget", "message": format!("The disruption budget {name} {message}") }]);
+        }
+        Some(Cause::ResourceVersionTooLarge) => {
+            details["causes"] = json!([{ "reason": "ResourceVersionTooLarge", "message": "Too large resource version" }]);
+            details["retryAfterSeconds"] = 1.into();
         }
         Some(Cause::NamespaceTerminating) => {
             details["causes"] = json!([{ "reason": "NamespaceTerminating", "message": error.message, "field": "metadata.namespace" }]);
@@ -136,6 +166,22 @@ pub fn failure(code: u16, reason: &str, message: &str) -> Answer {
     Answer::json(code, &status)
 }
 
+/// Creates the `Status` of a request that the client may repeat after some seconds.
+pub fn retry_after(code: u16, reason: &str, message: &str, seconds: u32) -> Answer {
+    let mut status = body(code, message);
+    (status["reason"], status["details"]) = (reason.into(), json!({}));
+    if seconds > 0 {
+        status["details"]["retryAfterSeconds"] = seconds.into();
+    }
+    Answer::status(code, &status)
+}
+
+/// Creates the `Status` of a request that was not answered in time (`server/filters/timeout.go`).
+pub fn timeout() -> Answer {
+    let message = "Timeout: request did not complete within the allotted timeout";
+    failure(504, "Timeout", message)
+}
+
 /// Creates the `Status` of an expired resourceVersion.
 pub fn expired(message: &str) -> Value {
     let mut status = body(410, message);
@@ -156,7 +202,7 @@ pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
     )
 }
 
-/// Answer for an unknown path.
+/// Answer for an unknown path below a built-in API group.
 pub fn no_such_path() -> Answer {
     failure(
         404,
@@ -165,28 +211,12 @@ pub fn no_such_path() -> Answer {
     )
 }
 
-/// Answer for an unknown resource, in the words that clients use for a plain 404.
-pub fn no_such_resource(request: &Request, target: &Target) -> Answer {
-    let group = if target.group.is_empty() {
-        String::new()
-    } else {
-        format!(".{}", target.group)
-    };
-    let name = if target.name.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", target.name)
-    };
-    let what = format!(
-        "{} {}{group}{name}",
-        request.method.to_lowercase(),
-        target.resource
-    );
-    failure(
-        404,
-        "NotFound",
-        &format!("the server could not find the requested resource ({what})"),
-    )
+/// Answer for any other unknown path, in Go's words (`http.NotFound`).
+pub fn page_not_found() -> Answer {
+    Answer {
+        code: 404,
+        ..Answer::text("404 page not found\n")
+    }
 }
 
 /// Answer for an unsupported method of a known resource.

@@ -4,12 +4,13 @@
 //! tty.
 
 use super::cluster::{Cluster, OpenRequest, Reply};
-use super::request::{Request, Target};
+use super::http_request::{HttpRequest, Target};
 use super::route::MAX_BODY;
 use super::status::{Answer, failure};
-use apiserver::{ApiError, StatusReason};
+use super::write::api_request;
+use apiserver::{ApiError, StatusReason, Subresource, Verb};
 use k8s_model::pod::Pod;
-use k8s_model::{Kind, Object, ObjectRef};
+use k8s_model::{Kind, Object};
 use kubectl::{Progress, RemoteAct, RemoteStart, Session, Stdin, is_shell, process, reached};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -35,14 +36,16 @@ mod channel {
 }
 
 /// Opens `exec` or `attach` of a Pod.
-pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
-    let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
+pub fn open(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Reply {
     let refused = |error: &ApiError| Answer::error(error, Some((Kind::Pod, &target.name))).into();
-    if let Some(error) = cluster.forbids(request, "create", &key, &target.part) {
-        return refused(&error);
-    }
-    let Some(pod) = cluster.sim.get(&key).cloned() else {
-        return refused(&ApiError::not_found(Kind::Pod, &target.name));
+    let subresource = match target.part.as_str() {
+        "attach" => Subresource::Attach,
+        _ => Subresource::Exec,
+    };
+    let connection = api_request(request, Kind::Pod, target, Verb::Create, subresource);
+    let pod = match cluster.connect(connection) {
+        Ok(pod) => pod,
+        Err(error) => return refused(&error),
     };
     let container = match reached(&pod, request.option("container")) {
         Ok(container) => container,
@@ -60,7 +63,7 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
         .map(|(_, word)| word.clone())
         .collect();
     if attaches {
-        command = process(&pod, container);
+        command = process(&cluster.host.sim, &pod, container);
     }
     if command.is_empty() {
         return failure(
@@ -111,7 +114,7 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
         ),
         (true, false) => terminal.state = State::Reading(start, Vec::new()),
     }
-    if terminal.feed(cluster) {
+    if terminal.poll(cluster) {
         cluster.open.push(Box::new(terminal));
     }
     Reply::Socket(receiver, sender)
@@ -147,7 +150,7 @@ fn listening(cluster: &mut Cluster, pod: &Object, container: usize) -> Session {
         "--follow",
         "--tail=0",
     ];
-    Session::unnoted(&mut cluster.sim, &words.map(str::to_owned))
+    Session::unnoted(&mut cluster.host.sim, &words.map(str::to_owned))
 }
 
 enum State {
@@ -175,7 +178,7 @@ pub struct Terminal {
 }
 
 impl OpenRequest for Terminal {
-    fn feed(&mut self, cluster: &mut Cluster) -> bool {
+    fn poll(&mut self, cluster: &mut Cluster) -> bool {
         loop {
             match self.input.try_recv() {
                 Ok(message) => {
@@ -254,7 +257,7 @@ impl Terminal {
         match &mut self.state {
             State::Running => {}
             State::Listening(session) => {
-                let ended = session.poll(&mut cluster.sim) == Progress::Done;
+                let ended = session.poll(&mut cluster.host.sim) == Progress::Done;
                 let out = std::mem::take(&mut session.stdout);
                 self.send(channel::STDOUT, out.as_bytes());
                 if ended {

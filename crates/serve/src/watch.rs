@@ -2,178 +2,211 @@
 //!
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
+use super::client_faults;
 use super::cluster::{Cluster, OpenRequest};
-use super::objects::{RenderedObject, entries_until};
-use super::request::Request;
+use super::http_request::HttpRequest;
+use super::objects::{RenderedObject, rendered};
 use super::show::Representation;
 use super::status;
-use apiserver::journal::Op;
+use apiserver::{Op, Watch, WatchEvent};
 use cluster::Sim;
-use k8s_model::{Kind, Object};
-use kubectl::ObjectSelector;
+use fault::{CallStage, ClientAction, ClientCall};
+use k8s_model::{Kind, Time};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Number of events buffered for a slow reader before its watch is ended.
-const BUFFER: usize = 10_000;
+/// Number of events rendered ahead of the reader; a slow reader gets the others from the history.
+const BUFFER: usize = 256;
 /// Default timeout of a watch.
-const LASTS: Duration = Duration::from_secs(45 * 60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 /// Interval of bookmarks for clients that request them.
-const BOOKMARKS: Duration = Duration::from_secs(60);
+const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
+/// Message of a watch that has expired, without its full stop (`storage/etcd3/errors.go`).
+const EXPIRED: &str = "The resourceVersion for the provided watch is too old";
 const INITIAL_END: &str = "k8s.io/initial-events-end";
 
 /// Open watch.
 pub struct WatchStream {
     kind: Kind,
-    namespace: String,
-    name: String,
-    selection: ObjectSelector,
+    watch: Watch,
     form: Representation,
-    /// Number of journal entries seen.
-    seen: usize,
     sender: Sender<Vec<u8>>,
     until: Instant,
     bookmark: Option<Instant>,
+    /// True until the end of the initial events has been marked, for a client that asks for that.
+    marks_end: bool,
+    /// True if events wait for the reader.
+    has_backlog: bool,
+    /// Request, for the faults on its client.
+    call: ClientCall,
+    /// Number of faults on clients that the watch has seen.
+    examined: u32,
+    /// Event that a fault delays, and the time at which it is due.
+    delayed: Option<DelayedEvent>,
+}
+
+/// Event that a fault delays.
+struct DelayedEvent {
+    event: WatchEvent,
+    due: Time,
 }
 
 impl WatchStream {
-    /// Opens a watch of a kind in a namespace (empty: all), and returns its stream.
+    /// Sends the events of a watch of a kind, from now on; returns their stream.
     pub fn open(
         cluster: &mut Cluster,
-        request: &Request,
-        (kind, namespace, name): (Kind, &str, &str),
-        selection: ObjectSelector,
+        request: &HttpRequest,
+        kind: Kind,
+        watch: Watch,
         form: Representation,
     ) -> (WatchStream, Receiver<Vec<u8>>) {
-        let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
-        let initial = request.on("sendInitialEvents")
-            || (asked == 0 && request.option("sendInitialEvents").is_empty());
-        let objects = if initial {
-            super::objects::objects(cluster, (kind, namespace, name), &selection)
-        } else {
-            Vec::new()
-        };
-        // Room for all initial events and a final error: they are sent before anybody can read.
-        let (sender, receiver) = mpsc::channel(BUFFER + objects.len() + 1);
-        let lasts = request
+        // Room for a final error.
+        let (sender, receiver) = mpsc::channel(BUFFER + 1);
+        let timeout = request
             .option("timeoutSeconds")
             .parse()
             .ok()
             .filter(|seconds| *seconds > 0)
-            .map_or(LASTS, Duration::from_secs);
+            .map_or(DEFAULT_TIMEOUT, Duration::from_secs);
         let bookmarks = request.on("allowWatchBookmarks");
-        let seen = if initial {
-            cluster.sim.journal().len()
-        } else {
-            entries_until(&cluster.sim, asked)
-        };
-        let (namespace, name) = (namespace.to_owned(), name.to_owned());
         let now = super::clock::now();
-        let bookmark = bookmarks.then(|| now + BOOKMARKS);
-        let mut watch = WatchStream {
+        let bookmark = bookmarks.then(|| now + BOOKMARK_INTERVAL);
+        let mut stream = WatchStream {
             kind,
-            namespace,
-            name,
-            selection,
+            watch,
             form,
-            seen,
             sender,
-            until: now + lasts,
+            until: now + timeout,
             bookmark,
+            marks_end: request.on("sendInitialEvents") && bookmarks,
+            has_backlog: false,
+            call: client_faults::call(request, CallStage::Event),
+            examined: cluster.host.sim.client_faults.ordered(),
+            delayed: None,
         };
-        for object in objects {
-            watch.tell(&cluster.sim, "ADDED", object);
-        }
-        if request.on("sendInitialEvents") && bookmarks {
-            watch.mark(&cluster.sim, json!({ INITIAL_END: "true" }));
-        }
-        watch.catch_up(cluster);
-        (watch, receiver)
+        stream.catch_up(cluster);
+        (stream, receiver)
     }
 
-    /// Sends the events since the last call; returns false once the watch has ended.
+    /// Sends the events since the last call, as far as the reader has room; returns false once the watch has ended.
     fn catch_up(&mut self, cluster: &mut Cluster) -> bool {
         let mut open = true;
-        while let (true, Some(entry)) = (open, cluster.sim.journal().get(self.seen)) {
-            self.seen += 1;
-            let apiserver::journal::Record::Write { op, object, before } = &entry.record else {
-                continue;
-            };
-            if object.kind != self.kind || !self.is_about(object) {
-                continue;
+        self.has_backlog = false;
+        while open && !self.has_backlog {
+            if self.sender.capacity() == 1 {
+                self.has_backlog = true;
+            } else if let Some(object) = self.watch.initial.as_mut().and_then(Iterator::next) {
+                let object = rendered(cluster, object);
+                open = self.send_event(&cluster.host.sim, Op::Added, object);
+            } else if std::mem::take(&mut self.marks_end) {
+                open = self.send_bookmark(&cluster.host.sim, json!({ INITIAL_END: "true" }));
+            } else if let Some(event) = self.next_event(cluster) {
+                let (sim, managed) = cluster.managed_until(self.kind, self.watch.position());
+                let object = RenderedObject::of(sim, managed, event.object);
+                open = self.send_event(sim, event.op, object);
+            } else {
+                break;
             }
-            let value = object.to_value();
-            let (is, was) = (
-                self.selection.matches(&value),
-                before
-                    .as_deref()
-                    .is_some_and(|old| self.selection.matches(&old.to_value())),
-            );
-            // An object that is no longer selected is deleted for this client, and one newly selected is added.
-            let what = match (op, is, was) {
-                (Op::Deleted, _, true) | (Op::Modified, false, true) => "DELETED",
-                (Op::Deleted, true, false) => "DELETED",
-                (Op::Added, true, _) | (Op::Modified, true, false) => "ADDED",
-                (Op::Modified, true, true) => "MODIFIED",
-                _ => continue,
-            };
-            let object = object.clone();
-            let (sim, managed) = cluster.managed_until(self.kind, self.seen);
-            open = self.tell(sim, what, RenderedObject::of(sim, managed, &object, value));
         }
         let now = super::clock::now();
-        if self.bookmark.is_some_and(|at| at <= now) {
-            self.bookmark = Some(now + BOOKMARKS);
-            open = open && self.mark(&cluster.sim, Value::Null);
+        let is_current = !self.has_backlog && self.delayed.is_none();
+        if is_current && self.bookmark.is_some_and(|at| at <= now) {
+            self.bookmark = Some(now + BOOKMARK_INTERVAL);
+            open = open && self.send_bookmark(&cluster.host.sim, Value::Null);
         }
         open && !self.sender.is_closed() && now < self.until
     }
 
-    fn is_about(&self, object: &Object) -> bool {
-        (self.namespace.is_empty() || object.meta.namespace == self.namespace)
-            && (self.name.is_empty() || object.meta.name == self.name)
+    /// Returns the next event that no fault withholds from the client.
+    fn next_event(&mut self, cluster: &mut Cluster) -> Option<WatchEvent> {
+        if let Some(delayed) = self.delayed.take() {
+            return self.when_due(cluster, delayed);
+        }
+        loop {
+            let event = self.watch.next_event(cluster.host.sim.store())?;
+            let call = || ClientCall {
+                line: format!("{} {}", event.op.watch_type(), event.object.key()).into(),
+                ..self.call.clone()
+            };
+            match cluster.client_fault(call) {
+                Some(ClientAction::Lose) => {}
+                Some(ClientAction::Delay(delay)) => {
+                    let written = self.watch.position() - 1;
+                    let due = cluster.host.sim.journal()[written].time.after(delay);
+                    return self.when_due(cluster, DelayedEvent { event, due });
+                }
+                _ => return Some(event),
+            }
+        }
     }
 
-    fn tell(&mut self, sim: &Sim, what: &str, object: RenderedObject) -> bool {
-        let object = self.form.event(sim, object);
-        self.send(format!("{{\"type\":{what:?},\"object\":{object}}}"))
+    /// Returns a delayed event if it is due, and keeps it otherwise.
+    fn when_due(&mut self, cluster: &Cluster, delayed: DelayedEvent) -> Option<WatchEvent> {
+        if delayed.due <= cluster.host.sim.now() {
+            return Some(delayed.event);
+        }
+        self.delayed = Some(delayed);
+        None
     }
 
-    fn mark(&mut self, sim: &Sim, annotations: Value) -> bool {
-        let object = self.form.bookmark(sim.server().version(), annotations);
-        self.send(json!({ "type": "BOOKMARK", "object": object }).to_string())
+    /// Lets faults that are new act on the watch; returns false if one ends it.
+    fn outlasts_faults(&mut self, cluster: &mut Cluster) -> bool {
+        let ordered = cluster.host.sim.client_faults.ordered();
+        let examined = std::mem::replace(&mut self.examined, ordered);
+        if examined == ordered {
+            return true;
+        }
+        let action = cluster.client_fault(|| ClientCall {
+            stage: CallStage::OpenWatch { examined },
+            ..self.call.clone()
+        });
+        if action == Some(ClientAction::Expire) {
+            self.send(error_event(&format!("{EXPIRED}.")));
+        }
+        action.is_none()
     }
 
-    /// Sends an event; returns false if the reader is gone, or so slow that it must relist, which the last event says.
+    fn send_event(&mut self, sim: &Sim, op: Op, object: RenderedObject) -> bool {
+        let (event_type, object) = (op.watch_type(), self.form.event(sim, object));
+        self.send(format!("{{\"type\":{event_type:?},\"object\":{object}}}\n"))
+    }
+
+    fn send_bookmark(&mut self, sim: &Sim, annotations: Value) -> bool {
+        let object = self.form.bookmark(sim.store().version(), annotations);
+        self.send(json!({ "type": "BOOKMARK", "object": object }).to_string() + "\n")
+    }
+
+    /// Sends an event; returns false if the reader is gone.
     fn send(&mut self, event: String) -> bool {
-        let slow = self.sender.capacity() == 1;
-        let text = if slow {
-            expired("the client has not read the events that came before")
-        } else {
-            event
-        };
-        self.sender.try_send((text + "\n").into_bytes()).is_ok() && !slow
+        self.sender.try_send(event.into_bytes()).is_ok()
     }
 }
 
-/// Final event of a watch whose client has to relist.
-fn expired(problem: &str) -> String {
-    let message = format!("The resourceVersion for the provided watch is too old: {problem}");
-    json!({ "type": "ERROR", "object": status::expired(&message) }).to_string()
+/// Returns the final event of a watch whose client has to relist.
+pub fn error_event(message: &str) -> String {
+    json!({ "type": "ERROR", "object": status::expired(message) }).to_string() + "\n"
 }
 
 impl OpenRequest for WatchStream {
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
-        self.send(expired(&format!(
-            "the history now ends at {}",
-            cluster.sim.server().version()
+        let version = cluster.host.sim.store().version();
+        self.send(error_event(&format!(
+            "{EXPIRED}: the history now ends at {version}"
         )));
         false
     }
 
-    fn feed(&mut self, cluster: &mut Cluster) -> bool {
-        self.catch_up(cluster)
+    fn poll(&mut self, cluster: &mut Cluster) -> bool {
+        self.outlasts_faults(cluster) && self.catch_up(cluster)
+    }
+
+    fn due(&self) -> Option<Time> {
+        self.delayed.as_ref().map(|delayed| delayed.due)
+    }
+
+    fn has_backlog(&self) -> bool {
+        self.has_backlog
     }
 }
 
@@ -181,45 +214,57 @@ impl OpenRequest for WatchStream {
 mod tests {
     use super::super::cluster::ClockPace;
     use super::*;
+    use apiserver::{Content, Request, RequestOptions, Verb};
     use controller_runtime::cluster::ClusterConfig;
+    use k8s_model::ObjectRef;
 
-    fn watch(cluster: &mut Cluster, options: &str) -> (WatchStream, Receiver<Vec<u8>>) {
-        let request = Request::new(
+    fn watch(
+        cluster: &mut Cluster,
+        namespace: &str,
+        options: &str,
+    ) -> (WatchStream, Receiver<Vec<u8>>) {
+        let request = HttpRequest::new(
             "GET",
             &format!("/api/v1/configmaps?watch=1&resourceVersion=1&{options}"),
         );
-        let form = Representation::new(&cluster.sim, &request, Kind::ConfigMap, "v1".to_owned());
-        WatchStream::open(
-            cluster,
-            &request,
-            (Kind::ConfigMap, "nowhere", ""),
-            ObjectSelector::default(),
-            form,
-        )
+        let kind = Kind::ConfigMap;
+        let form = Representation::new(&cluster.host.sim, &request, kind, "v1".to_owned());
+        let key = ObjectRef::new(kind, namespace, "");
+        let response = cluster.send(Request {
+            options: RequestOptions {
+                list_options: request.list_options(),
+                ..RequestOptions::default()
+            },
+            ..Request::new(Verb::Watch, &key)
+        });
+        let Ok(Content::Watch(watch)) = response.result else {
+            panic!("a watch of a stored kind is served");
+        };
+        WatchStream::open(cluster, &request, kind, watch, form)
     }
 
     #[test]
-    fn who_asks_for_bookmarks_hears_how_far_the_cluster_is() {
+    fn bookmarks_are_sent_to_watches_that_allow_them() {
         let mut cluster = Cluster::new(ClusterConfig::default(), 1, ClockPace::Held);
         let ((mut marked, mut reader), (mut plain, mut other)) = (
-            watch(&mut cluster, "allowWatchBookmarks=true"),
-            watch(&mut cluster, ""),
+            watch(&mut cluster, "nowhere", "allowWatchBookmarks=true"),
+            watch(&mut cluster, "nowhere", ""),
         );
         assert!(
-            marked.feed(&mut cluster) && reader.try_recv().is_err(),
+            marked.poll(&mut cluster) && reader.try_recv().is_err(),
             "not before its time"
         );
         // A minute later.
         marked.bookmark = Some(super::super::clock::now());
-        assert!(marked.feed(&mut cluster) && plain.feed(&mut cluster));
-        let told: Value = serde_json::from_slice(&reader.try_recv().unwrap()).unwrap();
+        assert!(marked.poll(&mut cluster) && plain.poll(&mut cluster));
+        let event: Value = serde_json::from_slice(&reader.try_recv().unwrap()).unwrap();
         assert_eq!(
-            (&told["type"], &told["object"]["kind"]),
+            (&event["type"], &event["object"]["kind"]),
             (&json!("BOOKMARK"), &json!("ConfigMap"))
         );
         assert_eq!(
-            told["object"]["metadata"]["resourceVersion"],
-            cluster.sim.server().version().to_string()
+            event["object"]["metadata"]["resourceVersion"],
+            cluster.host.sim.store().version().to_string()
         );
         assert!(
             marked
@@ -228,5 +273,31 @@ mod tests {
             "and again a minute later"
         );
         assert!(plain.bookmark.is_none() && other.try_recv().is_err());
+    }
+
+    #[test]
+    fn events_for_a_slow_reader_stay_in_the_history() {
+        let mut cluster = Cluster::new(ClusterConfig::default(), 1, ClockPace::Held);
+        let (mut stream, mut reader) = watch(&mut cluster, "default", "");
+        let count = BUFFER + 50;
+        for number in 0..count {
+            let metadata = json!({ "name": format!("c{number}"), "namespace": "default" });
+            let object = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata });
+            let created = cluster.send(Request::of_manifest(Verb::Create, object));
+            assert!(created.result.is_ok());
+        }
+        assert!(stream.poll(&mut cluster) && stream.has_backlog());
+        assert_eq!(reader.len(), BUFFER);
+        let mut names = Vec::new();
+        while let Ok(event) = reader.try_recv() {
+            let event: Value = serde_json::from_slice(&event).unwrap();
+            names.push(event["object"]["metadata"]["name"].clone());
+            assert!(stream.poll(&mut cluster));
+        }
+        assert!(!stream.has_backlog());
+        let created = |name: &Value| name.as_str().is_some_and(|name| name.starts_with('c'));
+        names.retain(created);
+        let expected = (0..count).map(|number| json!(format!("c{number}")));
+        assert_eq!(names, expected.collect::<Vec<_>>());
     }
 }

@@ -1,8 +1,8 @@
 //! Announcements for screen readers in a polite live region, each made once.
 
 use super::journal_marks::JournalMarks;
-use super::quiet::quiet_from;
 use super::run::Run;
+use cluster::settled::settles_at;
 use explain::{diagnose, standing, words};
 use i18n::{Message, msg};
 use k8s_model::{ObjectRef, Time};
@@ -85,16 +85,17 @@ impl Announcer {
         };
         if let Some(bad) = bad {
             self.say(
-                stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1))),
+                stuck_because(run, bad)
+                    .unwrap_or_else(|| words::announce_step(journal.first(bad + 1))),
             );
-        } else if settled != before.settled && run.sim().now() >= quiet_from(run.sim()) {
+        } else if settled != before.settled && run.sim().now() >= settles_at(run.sim()) {
             self.announced.settled = settled;
             self.say(match stuck(run) {
                 Some(standing) => msg::notice_stuck_since(settled.0 / 1000, standing),
                 None => msg::notice_stable_at(settled.0 / 1000, progress()),
             });
         } else if all && new.iter().any(|entry| !entry.is_event()) {
-            self.say(words::narrate(journal));
+            self.say(words::announce_step(journal));
         } else {
             return false;
         }
@@ -137,7 +138,7 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         let said = |state: &mut State, all: bool| {
             state.picture();
-            state.marks();
+            state.marks.read(&state.timeline.run);
             if state.announce(all) {
                 state.announcer.notice().to_string()
             } else {

@@ -2,7 +2,6 @@
 
 use k8s_model::kind;
 use k8s_model::schema::{Schema, list_element, map_element, schema};
-use k8s_model::sort;
 
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,7 +208,7 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
         }
         out.retain(|offer| offer.name.starts_with(here.key) && offer.name != "status");
     }
-    sort::sort_by(&mut out, |a, b| a.name.cmp(&b.name));
+    out.sort_by(|a, b| a.name.cmp(&b.name));
     out.dedup();
     out
 }

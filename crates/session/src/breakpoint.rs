@@ -1,31 +1,19 @@
-//! Conditions at which the clock stops: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`.
+//! Conditions at which the clock stops, in the expression language of lessons: `ready(web) < 2`, `created(pod) > 0`. The most common ones
+//! have a short form: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`.
 
-use apiserver::why::Why;
-use apiserver::{Entry, Op, Record};
-use controller_runtime::event_series::LATE_COUNT;
+use crate::run::Run;
+use apiserver::Entry;
 use i18n::{Message, msg};
-use k8s_model::{Body, Kind, Object};
+use k8s_model::Kind;
+use lesson::expr::{Expr, ExprError};
+use lesson::{ObservedHistory, read};
 
-/// A condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Condition at which the clock stops.
+#[derive(Clone, Debug)]
 pub struct Breakpoint {
     /// Condition as the user wrote it.
     pub text: String,
-    kind: Kind,
-    /// Name of the object; `None` for any.
-    name: Option<String>,
-    when: When,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum When {
-    Did(Op),
-    /// The object was Ready and no longer is.
-    NotReady,
-    /// A status condition has just changed to this value.
-    Condition(String, String),
-    /// An Event with this reason was created.
-    Said(String),
+    condition: Expr,
 }
 
 /// Suggested conditions.
@@ -38,104 +26,170 @@ pub const COMMON: [&str; 6] = [
     "pod condition=Ready",
 ];
 
-impl Breakpoint {
-    /// Parses a condition; the error lists the accepted forms.
-    pub fn parse(text: &str) -> Result<Breakpoint, Message> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let (subject, rest) = words
-            .split_first()
-            .ok_or_else(|| msg::breakpoint_empty("pod not ready"))?;
-        let text = words.join(" ");
-        if subject.eq_ignore_ascii_case("event") {
-            let [reason] = rest else {
-                return Err(msg::breakpoint_event("event FailedScheduling"));
-            };
-            return Ok(Breakpoint {
-                text,
-                kind: Kind::Event,
-                name: None,
-                when: When::Said((*reason).into()),
-            });
-        }
-        let (kind, name) = subject
-            .split_once('/')
-            .map_or((*subject, None), |(kind, name)| {
-                (kind, Some(name.to_string()))
-            });
-        let lower = kind.to_ascii_lowercase();
-        let kind = Kind::from_word(&lower).ok_or_else(|| msg::breakpoint_kind(kind))?;
-        let when = match rest {
-            ["created"] => When::Did(Op::Added),
-            ["deleted"] => When::Did(Op::Deleted),
-            ["changed"] => When::Did(Op::Modified),
-            ["not", "ready"] => When::NotReady,
-            [condition] if condition.starts_with("condition=") => {
-                let (name, value) = condition[10..]
-                    .split_once('=')
-                    .unwrap_or((&condition[10..], "True"));
-                When::Condition(name.into(), value.into())
-            }
-            _ => return Err(msg::breakpoint_unknown("condition=Ready=False")),
-        };
-        Ok(Breakpoint {
-            text,
-            kind,
-            name,
-            when,
-        })
-    }
-
-    /// Returns true if a journal entry meets the condition.
-    pub fn hit(&self, entry: &Entry) -> bool {
-        let Record::Write { op, object, before } = &entry.record else {
-            return false;
-        };
-        if object.kind != self.kind
-            || self
-                .name
-                .as_ref()
-                .is_some_and(|name| *name != *object.meta.name)
-        {
-            return false;
-        }
-        let has = |object: &Object, name: &str, value: &str| {
-            condition(object, name).is_some_and(|found| found.eq_ignore_ascii_case(value))
-        };
-        match &self.when {
-            When::Did(wanted) => op == wanted,
-            // A count written later is no occurrence, and neither is the deletion of an Event.
-            When::Said(reason) => {
-                let late = *op == Op::Deleted || entry.why == Why::Said { reason: LATE_COUNT };
-                matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason))
-                    && !late
-            }
-            When::NotReady => {
-                before
-                    .as_ref()
-                    .is_some_and(|before| has(before, "Ready", "True"))
-                    && !has(object, "Ready", "True")
-            }
-            When::Condition(name, value) => {
-                has(object, name, value)
-                    && !before
-                        .as_ref()
-                        .is_some_and(|before| has(before, name, value))
-                    && *op != Op::Deleted
-            }
-        }
+impl PartialEq for Breakpoint {
+    fn eq(&self, other: &Breakpoint) -> bool {
+        self.text == other.text
     }
 }
 
-/// Returns the status of a condition.
-fn condition(object: &Object, name: &str) -> Option<String> {
-    let value = object.to_value();
-    let all = value.pointer("/status/conditions")?.as_array()?;
-    let found = all.iter().find(|one| {
-        one["type"]
-            .as_str()
-            .is_some_and(|kind| kind.eq_ignore_ascii_case(name))
-    })?;
-    found["status"].as_str().map(str::to_string)
+impl Breakpoint {
+    /// Parses a condition.
+    ///
+    /// # Errors
+    /// A message that shows an accepted form.
+    pub fn parse(text: &str) -> Result<Breakpoint, Message> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.is_empty() {
+            return Err(msg::breakpoint_empty("pod not ready"));
+        }
+        let expression = match expression(&words)? {
+            Some(expression) => expression,
+            None => text.to_owned(),
+        };
+        let condition = Expr::of_instant(&expression).map_err(|error| match error {
+            ExprError::Nested => msg::breakpoint_instant("max, min, ever, always, never"),
+            ExprError::OnlyNow(name) => msg::breakpoint_instant(name),
+            error => read::of_expression(&error),
+        })?;
+        Ok(Breakpoint {
+            text: text.trim().to_owned(),
+            condition,
+        })
+    }
+}
+
+/// Returns the expression of a short form, such as `pod created`; `None` for an expression.
+fn expression(words: &[&str]) -> Result<Option<String>, Message> {
+    let (subject, rest) = (words[0], &words[1..]);
+    let unknown = || msg::breakpoint_unknown("condition=Ready=False", "ready(web) < 2");
+    if subject == "not" || words.iter().any(|word| word.contains('(')) {
+        return Ok(None);
+    }
+    if words.iter().any(|word| word.contains(['"', '\'', '\\'])) {
+        return Err(unknown());
+    }
+    if subject.eq_ignore_ascii_case("event") {
+        let [reason] = rest else {
+            return Err(msg::breakpoint_event("event FailedScheduling"));
+        };
+        return Ok(Some(format!("events({reason:?}) > 0")));
+    }
+    let (kind, name) = match subject.split_once('/') {
+        Some((kind, name)) => (kind, Some(name)),
+        None => (subject, None),
+    };
+    let lower = kind.to_ascii_lowercase();
+    match Kind::from_word(&lower) {
+        None => return Err(msg::breakpoint_kind(kind)),
+        Some(Kind::Event) => return Err(msg::breakpoint_event("event FailedScheduling")),
+        Some(_) => {}
+    }
+    let subject = name.map_or_else(|| lower.clone(), |name| format!("{lower}/{name}"));
+    Ok(Some(match rest {
+        ["created"] => format!("created({subject:?}) > 0"),
+        ["deleted"] => format!("deleted({subject:?}) > 0"),
+        ["changed"] => format!("changed({subject:?}) > 0"),
+        ["not", "ready"] => format!("unready({subject:?}) > 0"),
+        [condition] if condition.starts_with("condition=") => {
+            let (name, status) = condition[10..]
+                .split_once('=')
+                .unwrap_or((&condition[10..], "True"));
+            format!("became({subject:?}, {name:?}, {status:?}) > 0")
+        }
+        _ => return Err(unknown()),
+    }))
+}
+
+/// Breakpoints of a clock, with what they have observed of its journal.
+///
+/// A breakpoint is met where its condition begins to hold. Functions that count, such as `created(pod)`, count since the clock last stopped
+/// at a breakpoint, or another instant was shown.
+#[derive(Clone, Debug, Default)]
+pub struct Breakpoints {
+    all: Vec<Breakpoint>,
+    /// True for each condition that held at the last entry observed.
+    held: Vec<bool>,
+    history: ObservedHistory,
+    /// Epoch of the run that was observed; `None` before the first.
+    observed: Option<u64>,
+}
+
+impl Breakpoints {
+    /// Breakpoints in the order in which they were set.
+    pub fn all(&self) -> &[Breakpoint] {
+        &self.all
+    }
+
+    /// Adds a breakpoint; one of the same text is replaced.
+    pub fn add(&mut self, breakpoint: Breakpoint) {
+        self.all.retain(|old| old.text != breakpoint.text);
+        self.all.push(breakpoint);
+        self.forget();
+    }
+
+    /// Removes a breakpoint, if there is one at this index.
+    pub fn remove(&mut self, at: usize) {
+        if at < self.all.len() {
+            self.all.remove(at);
+            self.forget();
+        }
+    }
+
+    /// Forgets what was observed: no breakpoint stops the clock for what has happened so far.
+    pub fn forget(&mut self) {
+        self.observed = None;
+    }
+
+    /// Observes the instant shown, unless it follows from what was observed before.
+    pub fn observe(&mut self, run: &Run) {
+        if self.all.is_empty() || self.follows(run) {
+            return;
+        }
+        self.observed = Some(run.epoch);
+        self.history = ObservedHistory::present(run.sim());
+        self.begin();
+    }
+
+    /// Returns true if the run goes on from what was observed.
+    fn follows(&self, run: &Run) -> bool {
+        self.observed == Some(run.epoch) && self.history.processed() <= run.happened()
+    }
+
+    /// Counts from here on.
+    fn begin(&mut self) {
+        self.history.forget_occurrences();
+        let conditions = self.all.iter();
+        self.held = conditions.map(|one| holds(&self.history, one)).collect();
+    }
+
+    /// Returns the next entry at which a breakpoint is met, with that breakpoint.
+    pub fn next_hit<'r>(&mut self, run: &'r Run) -> Option<(&'r Entry, Breakpoint)> {
+        if self.all.is_empty() || !self.follows(run) {
+            self.forget();
+            return None;
+        }
+        for entry in run.sim().journal().from(self.history.processed()).iter() {
+            if !self.history.observe(entry) {
+                continue;
+            }
+            let mut hit = None;
+            for (breakpoint, held) in self.all.iter().zip(&mut self.held) {
+                let holds = holds(&self.history, breakpoint);
+                let begins = holds && !*held;
+                *held = holds;
+                hit = hit.or(begins.then_some(breakpoint));
+            }
+            if let Some(breakpoint) = hit.cloned() {
+                self.begin();
+                return Some((entry, breakpoint));
+            }
+        }
+        None
+    }
+}
+
+fn holds(history: &ObservedHistory, breakpoint: &Breakpoint) -> bool {
+    history.eval_recorded(&breakpoint.condition).is_true()
 }
 
 #[cfg(test)]
@@ -235,6 +289,69 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_stops_the_clock_where_it_begins_to_hold() {
+        let line = "kubectl scale deployment nginx-deployment --replicas=1";
+        let state = run(
+            &["ready(nginx-deployment) < 2 and exists(nginx-deployment)"],
+            line,
+        );
+        assert!(stopped(&state).is_some());
+        let ready = state
+            .timeline
+            .run
+            .objects()
+            .iter()
+            .filter(|object| object.kind == Kind::Pod && !object.meta.is_deleting())
+            .count();
+        assert_eq!(ready, 1);
+        // The condition still holds: the clock does not stop again.
+        let mut state = state;
+        state.update(TimelineMsg::Seconds(60));
+        assert_eq!(stopped(&state), None);
+    }
+
+    #[test]
+    fn a_command_and_the_rest_of_a_pass_meet_conditions_as_well() {
+        let scale = "kubectl scale deployment nginx-deployment --replicas=5";
+        let state = run(&["replicas(nginx-deployment) > 3"], scale);
+        assert!(stopped(&state).is_some());
+        // One pass creates three Pods: the first meets one condition, the last the other.
+        let mut state = run(&["created(pod) > 0", "created(pod) > 1"], scale);
+        assert_eq!(
+            stopped(&state).map(|(text, _)| text),
+            Some("created(pod) > 0")
+        );
+        state.update(TimelineMsg::Play);
+        state.update(TimelineMsg::Seconds(1));
+        assert!(stopped(&state).is_some());
+    }
+
+    #[test]
+    fn counts_begin_where_the_clock_has_stopped() {
+        let state = run(
+            &["created(pod) >= 3"],
+            "kubectl scale deployment nginx-deployment --replicas=5",
+        );
+        assert!(stopped(&state).is_some());
+        assert_eq!(
+            stopped(&run(
+                &["created(pod) >= 4"],
+                "kubectl scale deployment nginx-deployment --replicas=5"
+            )),
+            None
+        );
+    }
+
+    #[test]
+    fn a_kind_is_meant_before_an_object_of_its_name() {
+        let state = run(
+            &["pod created"],
+            "kubectl create deployment pod --image=nginx:1.27",
+        );
+        assert!(stopped(&state).is_some());
+    }
+
+    #[test]
     fn an_invalid_condition_lists_valid_ones() {
         for bad in [
             "",
@@ -243,10 +360,21 @@ mod tests {
             "thing deleted",
             "pod vanished",
             "pod deleted now",
+            "redy(web) < 2",
+            "ready(web",
+            "never ready(web) < 2",
+            "file(web-0, '/a') == 'b'",
+            "ran('rollout undo')",
+            "seconds() > 30",
+            "events created",
+            "event Foo\"x",
         ] {
             assert!(Breakpoint::parse(bad).is_err(), "{bad}");
         }
-        for good in COMMON {
+        for good in COMMON
+            .into_iter()
+            .chain(["ready(web) < 2", "not bound(data)"])
+        {
             assert!(Breakpoint::parse(good).is_ok(), "{good}");
         }
     }

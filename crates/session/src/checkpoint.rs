@@ -1,6 +1,6 @@
 //! Checkpoints of a run; other instants are reached by replaying commands from them.
 
-use actions::{Action, ApplyJob, WaitingCommands};
+use actions::{Action, ApplyJob, Host, RecordedAction};
 use cluster::Sim;
 use cluster::forget::Forgetting;
 use k8s_model::{Kind, Time};
@@ -16,20 +16,13 @@ const LARGE_CLUSTER_PODS: usize = 20_000;
 /// Cost of applying a document, in tasks.
 const DOCUMENT_COST_TASKS: usize = 64;
 
-/// Recorded command: tasks run before it, time, and action.
-pub type Recorded = (u64, Time, Action);
-
 /// Simulation with its position in the history. A clone shares unchanged data.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
-    /// Simulation.
-    pub sim: Sim,
-    /// Tasks run since time 0.
-    pub steps: u64,
+    /// Simulation, with the commands that wait.
+    pub host: Host,
     /// Commands run since time 0.
     pub done: usize,
-    /// Commands that still wait.
-    pub waiting: WaitingCommands,
     /// Apply in progress: the clock is paused until it ends.
     pub applying: Option<ApplyJob>,
 }
@@ -38,18 +31,23 @@ impl Checkpoint {
     /// Creates the checkpoint of an untouched simulation.
     pub fn new(sim: Sim) -> Checkpoint {
         Checkpoint {
-            sim,
-            steps: 0,
+            host: Host::new(sim),
             done: 0,
-            waiting: WaitingCommands::default(),
             applying: None,
         }
     }
 
     /// Applies the next document of the manifest in progress; returns the result when none is left.
     pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::ActionResult)> {
-        let answer = self.applying.as_mut()?.step(&mut self.sim)?;
+        self.host.sim.action = self.done as u32;
+        let answer = self.applying.as_mut()?.step(&mut self.host.sim)?;
         Some((self.applying.take()?, answer))
+    }
+
+    /// Runs the next action of the history.
+    pub fn run(&mut self, action: &Action) -> actions::ActionResult {
+        self.host.sim.action = self.done as u32;
+        self.host.run(action)
     }
 
     /// Applies the next document during a replay.
@@ -60,10 +58,10 @@ impl Checkpoint {
     }
 
     /// Returns true if the next command names a published file that is not loaded yet.
-    pub fn waits_for_files(&self, commands: &[Recorded]) -> bool {
-        let names = match commands.get(self.done) {
-            Some((_, _, Action::Kubectl(line))) => published::is_in(line),
-            Some((_, _, Action::Beside(_, act))) => {
+    pub fn waits_for_files(&self, commands: &[RecordedAction]) -> bool {
+        let names = match commands.get(self.done).map(|recorded| &recorded.action) {
+            Some(Action::Kubectl(line)) => published::is_in(line),
+            Some(Action::Beside(_, act)) => {
                 matches!(&**act, BesideAct::Start(words, _) if words.iter().any(|word| published::is_in(word)))
             }
             _ => false,
@@ -74,7 +72,7 @@ impl Checkpoint {
     /// Replays the history up to a time, with a budget as in `Sim::advance`. Returns true when the time was reached.
     pub fn replay(
         &mut self,
-        commands: &[Recorded],
+        commands: &[RecordedAction],
         to: Time,
         most: u64,
         mut budget: usize,
@@ -88,28 +86,41 @@ impl Checkpoint {
                 budget = budget.saturating_sub(DOCUMENT_COST_TASKS);
                 continue;
             }
-            let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
-            if let Some((at, time, command)) = due {
+            let due = commands.get(self.done).filter(|due| due.time <= to);
+            if let Some(RecordedAction {
+                steps,
+                time,
+                action,
+            }) = due
+            {
                 // Another build of the engine may run fewer tasks until then.
-                if self.steps >= *at || self.sim.next_task().is_none_or(|next| next > *time) {
+                if self.host.steps >= *steps
+                    || self
+                        .host
+                        .sim
+                        .tasks
+                        .next_due()
+                        .is_none_or(|next| next > *time)
+                {
                     if self.waits_for_files(commands) {
                         return false;
                     }
-                    self.sim.advance(*time, 0);
-                    if let Action::Apply(text) = command {
-                        self.applying = Some(ApplyJob::new(&self.sim, text));
+                    self.host.sim.advance(*time, 0);
+                    if let Action::Apply(text) = action {
+                        self.applying = Some(ApplyJob::new(&self.host.sim, text));
                     } else {
-                        actions::run(&mut self.sim, &mut self.waiting, command);
+                        self.run(action);
                         self.done += 1;
                     }
                     continue;
                 }
-            } else if self.steps >= most || self.sim.next_task().is_none_or(|next| next > to) {
-                self.sim.advance(to, 0);
+            } else if self.host.steps >= most
+                || self.host.sim.tasks.next_due().is_none_or(|next| next > to)
+            {
+                self.host.sim.advance(to, 0);
                 return true;
             }
-            budget = budget.saturating_sub(self.sim.step());
-            self.steps += 1;
+            budget = budget.saturating_sub(self.host.step());
         }
     }
 }
@@ -141,7 +152,7 @@ impl Checkpoints {
         let from = self
             .kept
             .iter()
-            .rposition(|earlier| earlier.sim.now() <= to)
+            .rposition(|earlier| earlier.host.sim.now() <= to)
             .unwrap_or(0);
         self.kept[from].clone()
     }
@@ -157,7 +168,7 @@ impl Checkpoints {
         if half > 0 {
             self.kept.drain(..half);
             self.thin = None;
-            self.forgetting = Some(self.kept[0].sim.begin_forgetting());
+            self.forgetting = Some(Forgetting::begin(&self.kept[0].host.sim));
         }
         half > 0
     }
@@ -166,11 +177,11 @@ impl Checkpoints {
     /// after the last part.
     pub fn forget_next<'a>(&mut self, others: impl Iterator<Item = &'a mut Sim>) -> Option<bool> {
         let forgetting = self.forgetting.as_mut()?;
-        self.kept[0].sim.forget_next(forgetting);
+        forgetting.rewrite_next(self.kept[0].host.sim.store());
         self.kept
             .iter_mut()
-            .for_each(|kept| kept.sim.forget(forgetting));
-        others.for_each(|sim| sim.forget(forgetting));
+            .for_each(|kept| forgetting.share(&mut kept.host.sim));
+        others.for_each(|sim| forgetting.share(sim));
         if forgetting.is_done() {
             self.forgetting = None;
         }
@@ -180,7 +191,7 @@ impl Checkpoints {
     /// Drops the checkpoints after an instant.
     pub fn forget_after(&mut self, point: &Checkpoint) {
         self.kept
-            .retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+            .retain(|earlier| earlier.host.steps <= point.host.steps && earlier.done <= point.done);
     }
 
     /// Adds the newest instant, if it is far enough from the last checkpoint.
@@ -192,11 +203,11 @@ impl Checkpoints {
             self.kept.remove(at);
             self.thin = Some((at + 1, left - 1));
         }
-        if live.steps < self.kept.last().map_or(0, |last| last.steps) + self.every {
+        if live.host.steps < self.kept.last().map_or(0, |last| last.host.steps) + self.every {
             return;
         }
         self.kept.push(live.clone());
-        let most = if live.sim.server().count(Kind::Pod) > LARGE_CLUSTER_PODS {
+        let most = if live.host.sim.store().count(Kind::Pod) > LARGE_CLUSTER_PODS {
             MAX_CHECKPOINTS_LARGE
         } else {
             MAX_CHECKPOINTS

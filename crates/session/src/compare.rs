@@ -2,10 +2,14 @@
 
 use super::drawing::{Drawing, Picture};
 use super::effect::Effect;
+use super::experiment::{self, Experiment};
 use super::history;
 use super::run::Run;
 use super::selection::Selection;
 use super::timeline::SEEK_BUDGET_TASKS;
+use actions::Action;
+use controllers::Controller;
+use fault::Fault;
 use i18n::msg;
 use k8s_model::{Object, Time};
 use projection::changes::{self, Change};
@@ -31,12 +35,68 @@ pub struct ComparedBranch {
     /// Selection of the branch: a copy of the first's.
     pub selection: Selection,
     drawing: Drawing,
+    mirror: Option<Mirror>,
+}
+
+/// Commands of one branch that another one repeats.
+#[derive(Clone, Copy, Debug)]
+struct Mirror {
+    /// Number of the branch whose commands are repeated.
+    of: u32,
+    /// Number of its commands that need no repeating.
+    commands: usize,
+}
+
+/// Event-driven machine beside the branch shown, saved with its history.
+#[derive(Clone, Debug)]
+pub struct EventDrivenMachine {
+    run: Run,
+    mirror: Mirror,
 }
 
 impl ComparedBranch {
     /// Draws its picture.
     pub fn picture(&mut self) -> Rc<Picture> {
         self.drawing.picture(&self.run, &self.selection)
+    }
+
+    fn new(run: Run, mirror: Option<Mirror>, stage: Option<(f64, f64)>) -> ComparedBranch {
+        let mut drawing = Drawing::default();
+        drawing.stage = stage.unwrap_or(drawing.stage);
+        ComparedBranch {
+            run,
+            selection: Selection::default(),
+            drawing,
+            mirror,
+        }
+    }
+
+    /// Returns true if the branch is the cluster whose ReplicaSets an event-driven program runs, given the commands of the branch shown.
+    pub fn is_event_driven(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Repeats the commands of the branch shown, each at its instant, with a budget of tasks. Returns true when all are done.
+    fn mirror(&mut self, shown: &Run, budget: usize) -> bool {
+        let (number, commands) = (shown.branches().0, shown.commands());
+        let Some(mirror) = self.mirror.as_mut().filter(|mirror| mirror.of == number) else {
+            self.mirror = None;
+            return true;
+        };
+        while let Some(recorded) = commands.get(mirror.commands) {
+            if self.run.in_past() {
+                self.run.live();
+            }
+            if !self.run.advance(recorded.time, budget) {
+                return false;
+            }
+            // The program on one side leaves the other side alone.
+            if !matches!(&recorded.action, Action::Fault(Fault::EventDriven { .. })) {
+                self.run.command(recorded.action.clone());
+            }
+            mirror.commands += 1;
+        }
+        true
     }
 }
 
@@ -52,6 +112,13 @@ pub enum CompareMsg {
     Unmark,
     /// Shows another branch beside this one; `None` hides it.
     With(Option<u32>),
+    /// Shows, if true, an event-driven machine beside this branch: a copy of the cluster in which a program that reacts to events alone runs
+    /// the ReplicaSets, and to which every command is given too. Hides it otherwise.
+    EventDriven(bool),
+    /// Begins the event-driven machine anew, as a copy of the newest instant.
+    BeginAnew,
+    /// Runs the experiment at this position of [`experiment::experiments`] on both machines.
+    Experiment(usize),
     /// Size of the other branch's stage in CSS pixels.
     Stage(f64, f64),
 }
@@ -65,6 +132,10 @@ pub struct Compare {
     pub difference: Option<Rc<Vec<Change>>>,
     /// Another branch on the same clock.
     pub branch: Option<Box<ComparedBranch>>,
+    /// Branch of the last event-driven machine.
+    machine: Option<u32>,
+    /// Size of the other branch's stage in CSS pixels, once it is known.
+    stage: Option<(f64, f64)>,
 }
 
 impl Compare {
@@ -92,11 +163,23 @@ impl Compare {
             }
             CompareMsg::Unmark => (self.snapshots, self.difference) = ([None, None], None),
             CompareMsg::Stage(width, height) => {
+                self.stage = Some((width, height));
                 if let Some(other) = &mut self.branch {
                     other.drawing.stage = (width, height);
                 }
             }
             CompareMsg::With(number) => return self.compare_with(number, run, selection),
+            CompareMsg::Experiment(at) => {
+                let experiment = self.experiments(run).into_iter().nth(at);
+                let actions = experiment.map(|experiment| experiment.actions);
+                let actions = actions.into_iter().flatten();
+                return actions.map(Effect::Execute).collect();
+            }
+            CompareMsg::EventDriven(on) if on == self.is_event_driven() => {}
+            CompareMsg::EventDriven(false) => return self.compare_with(None, run, selection),
+            CompareMsg::EventDriven(true) | CompareMsg::BeginAnew => {
+                return self.fork_event_driven(run, selection);
+            }
         }
         Vec::new()
     }
@@ -127,6 +210,70 @@ impl Compare {
         }
     }
 
+    /// Returns true if an event-driven machine is shown beside the branch.
+    pub fn is_event_driven(&self) -> bool {
+        let branch = self.branch.as_ref();
+        branch.is_some_and(|branch| branch.is_event_driven())
+    }
+
+    /// Saves the progress of the branch shown beside the first, before that is replaced.
+    pub(crate) fn keep(&self, run: &mut Run) {
+        if let Some(other) = &self.branch {
+            run.keep(&other.run);
+        }
+    }
+
+    /// Returns the experiments that are possible with the event-driven machine beside the branch.
+    pub fn experiments(&self, run: &Run) -> Vec<Experiment> {
+        let possible = self.is_event_driven() && !run.in_past();
+        let branch = self.branch.as_ref().filter(|_| possible);
+        branch.map_or_else(Vec::new, |branch| experiment::experiments(run, &branch.run))
+    }
+
+    /// Saves the event-driven machine.
+    pub(crate) fn event_driven_machine(&self) -> Option<EventDrivenMachine> {
+        let branch = self.branch.as_ref()?;
+        Some(EventDrivenMachine {
+            run: branch.run.clone(),
+            mirror: branch.mirror?,
+        })
+    }
+
+    /// Restores the event-driven machine with the history that is shown; without one, no branch is shown beside it.
+    pub(crate) fn restore(&mut self, machine: Option<EventDrivenMachine>) {
+        let stage = self.stage;
+        let branch = |machine: EventDrivenMachine| {
+            let mirror = Some(machine.mirror);
+            Box::new(ComparedBranch::new(machine.run, mirror, stage))
+        };
+        self.branch = machine.map(branch);
+    }
+
+    fn fork_event_driven(&mut self, run: &mut Run, selection: &Selection) -> Vec<Effect> {
+        let mut effects = self.compare_with(None, run, selection);
+        effects.push(Effect::BranchesChanged);
+        // Of the machines of this branch only the newest is kept.
+        if let Some(number) = self.machine.take() {
+            run.drop_branch(number);
+        }
+        run.live();
+        let fault = Fault::EventDriven {
+            name: controllers::REPLICA_SETS.name().into(),
+            on: true,
+        };
+        if let Some(number) = run.fork_beside(Action::Fault(fault)) {
+            effects.extend(self.compare_with(Some(number), run, selection));
+            self.machine = Some(number);
+        }
+        if let Some(branch) = &mut self.branch {
+            branch.mirror = Some(Mirror {
+                of: run.branches().0,
+                commands: run.command_count(),
+            });
+        }
+        effects
+    }
+
     fn compare_with(
         &mut self,
         number: Option<u32>,
@@ -139,11 +286,7 @@ impl Compare {
             effects.push(Effect::BranchesChanged);
         }
         if let Some(number) = number.filter(|number| run.branches().1.contains(number)) {
-            let other = ComparedBranch {
-                run: run.other(number),
-                selection: Selection::default(),
-                drawing: Drawing::default(),
-            };
+            let other = ComparedBranch::new(run.other(number), None, self.stage);
             self.branch = Some(Box::new(other));
             self.sync_branch(run, selection, SEEK_BUDGET_TASKS);
         }
@@ -179,6 +322,9 @@ impl Compare {
             return true;
         }
         other.selection.sync(selection);
+        if !other.mirror(run, budget) {
+            return false;
+        }
         let (here, there) = (run.sim().now(), other.run.sim().now());
         if here < there {
             other.run.seek(here, budget);
@@ -229,7 +375,7 @@ mod tests {
         assert!(
             fields(Kind::Deployment)
                 .iter()
-                .any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3"))
+                .any(|field| field.path == "spec.replicas" && field.to == Some(3.into()))
         );
         state.update(CompareMsg::Unmark);
         assert_eq!(state.compare.difference, None);
@@ -255,6 +401,110 @@ mod tests {
         assert_eq!(state.compare.difference, Some(difference));
     }
 
+    /// Pods that are ready in the branch shown and in the machine beside it, once that is at the same instant.
+    fn both(state: &mut State) -> (usize, usize) {
+        while !state
+            .compare
+            .sync_branch(&state.timeline.run, &state.selection, 1_000)
+        {}
+        let other = state.compare.branch.as_ref().expect("a machine");
+        assert_eq!(other.run.sim().now(), state.timeline.run.sim().now());
+        (ready(&state.timeline.run), ready(&other.run))
+    }
+
+    #[test]
+    fn the_event_driven_machine_gets_the_same_actions_and_faults() {
+        // Experiment, and the ready Pods after 5 and after 60 seconds in both.
+        let outcomes = [
+            (0, (2, 2), (2, 2)),
+            (1, (1, 1), (2, 1)),
+            (2, (2, 3), (2, 3)),
+            (3, (1, 1), (2, 2)),
+            (4, (2, 1), (2, 1)),
+        ];
+        for (at, soon, late) in outcomes {
+            let mut state = settled((examples::ALL[0].text)());
+            state.update(CompareMsg::EventDriven(true));
+            assert_eq!(both(&mut state), (2, 2));
+            let all = state.compare.experiments(&state.timeline.run);
+            assert_eq!(all.len(), outcomes.len());
+            state.update(CompareMsg::Experiment(at));
+            state.update(TimelineMsg::Seconds(5));
+            assert_eq!(both(&mut state), soon, "{at} after 5 s");
+            state.update(TimelineMsg::Seconds(55));
+            assert_eq!(both(&mut state), late, "{at} after 60 s");
+            // Scaling reaches both: the event-driven machine adds the difference to what is there.
+            state.update(ConsoleMsg::Enter(
+                "kubectl scale deployment nginx-deployment --replicas=4".into(),
+            ));
+            state.update(TimelineMsg::Seconds(20));
+            assert_eq!(both(&mut state), (4, late.1 + 2), "{at} after scaling");
+            // Back in time both show that time.
+            let end = state.timeline.run.end();
+            state.update(TimelineMsg::Seek(end - 20_500));
+            assert_eq!(both(&mut state), late, "{at} before scaling");
+            state.update(TimelineMsg::Live);
+            assert_eq!(both(&mut state), (4, late.1 + 2), "{at} live again");
+            // The machine is kept as a branch.
+            state.update(CompareMsg::EventDriven(false));
+            assert!(state.compare.branch.is_none());
+            state.update(TimelineMsg::Switch(2));
+            assert_eq!(ready(&state.timeline.run), late.1 + 2);
+        }
+    }
+
+    #[test]
+    fn the_machine_begins_anew_and_is_kept_by_its_branch() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(CompareMsg::EventDriven(true));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=4".into(),
+        ));
+        state.update(TimelineMsg::Seconds(10));
+        assert_eq!(both(&mut state), (4, 4));
+        // In the past there is nothing to do to both.
+        state.update(TimelineMsg::Seek(state.timeline.run.now() - 5_000));
+        assert!(state.compare.experiments(&state.timeline.run).is_empty());
+        state.update(CompareMsg::Experiment(1));
+        assert!(state.compare.is_event_driven());
+        state.update(TimelineMsg::Live);
+        state.update(CompareMsg::Experiment(1));
+        state.update(TimelineMsg::Seconds(30));
+        assert_eq!(both(&mut state), (4, 3));
+        // What the control loop does again, the program does not.
+        state.update(ConsoleMsg::Enter(
+            "fault event-driven replicaset-controller off".into(),
+        ));
+        state.update(TimelineMsg::Seconds(10));
+        assert_eq!(both(&mut state), (4, 3));
+        let others = state.timeline.run.branches().1;
+        state.update(CompareMsg::BeginAnew);
+        assert_eq!(both(&mut state), (4, 4));
+        assert_eq!(state.timeline.run.branches().1.len(), others.len());
+        state.update(CompareMsg::Experiment(1));
+        state.update(TimelineMsg::Seconds(30));
+        assert_eq!(both(&mut state), (4, 3));
+        let machine = state.timeline.run.branches().1[0];
+        state.update(TimelineMsg::Switch(machine));
+        assert_eq!(ready(&state.timeline.run), 3);
+    }
+
+    #[test]
+    fn another_branch_ends_the_repetition_of_commands() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(TimelineMsg::Seconds(10));
+        state.update(CompareMsg::EventDriven(true));
+        state.update(TimelineMsg::Seek(12_000));
+        state.update(ConsoleMsg::Enter(
+            "kubectl scale deployment nginx-deployment --replicas=4".into(),
+        ));
+        state.update(TimelineMsg::Seconds(20));
+        assert_eq!(both(&mut state), (4, 2));
+        assert!(!state.compare.is_event_driven());
+        state.update(TimelineMsg::Restart);
+        assert!(state.compare.branch.is_none());
+    }
+
     #[test]
     fn two_branches_run_side_by_side_on_one_clock() {
         let mut state = settled((examples::ALL[0].text)());
@@ -268,7 +518,10 @@ mod tests {
         ));
         state.update(CompareMsg::With(Some(1)));
         let counts = |state: &mut State| {
-            while !state.sync_branch(1_000) {}
+            while !state
+                .compare
+                .sync_branch(&state.timeline.run, &state.selection, 1_000)
+            {}
             let other = state.compare.branch.as_ref().expect("another branch");
             assert_eq!(other.run.sim().now(), state.timeline.run.sim().now());
             (ready(&state.timeline.run), ready(&other.run))
@@ -291,7 +544,10 @@ mod tests {
         };
         for to in [25_000, 60_000, 110_000] {
             state.update(TimelineMsg::Seek(to));
-            while !state.sync_branch(1_000) {}
+            while !state
+                .compare
+                .sync_branch(&state.timeline.run, &state.selection, 1_000)
+            {}
             let own = axis(state.draw(usize::MAX));
             assert_eq!(
                 own,

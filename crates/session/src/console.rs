@@ -5,6 +5,7 @@ use super::history;
 use super::manifest_file::is_save;
 use super::run::Run;
 use actions::{Action, OutputLine};
+use cluster::Sim;
 use i18n::{Message, msg};
 use kubectl::BesideAct;
 use kubectl::shell::here_words;
@@ -46,7 +47,7 @@ fn fault_effects(line: &str) -> Vec<Effect> {
     match line.parse() {
         Ok(fault) => vec![Effect::ExecuteFault(fault)],
         Err(error) => {
-            let text = format!("error: {error}");
+            let text = error.printed();
             vec![
                 Effect::AnnounceFailure(Message::name(&text)),
                 Effect::Print(vec![OutputLine::new(text, true)]),
@@ -60,6 +61,7 @@ fn fault_usage() -> Vec<OutputLine> {
     let lines = fault::usage().map(|form| ["  fault ", form].concat());
     std::iter::once("Usage:".to_owned())
         .chain(lines)
+        .chain(fault::usage_notes())
         .map(|text| OutputLine::new(text, false))
         .collect()
 }
@@ -117,6 +119,8 @@ enum Descriptions {
 pub struct Console {
     /// Output.
     pub lines: Rc<Vec<OutputLine>>,
+    /// Number of lines ever printed, those included that were dropped.
+    pub printed: usize,
     /// Lines that were entered.
     pub history: Rc<Vec<String>>,
     descriptions: Descriptions,
@@ -157,7 +161,7 @@ impl Console {
             ConsoleMsg::Edited(text) => return vec![Effect::Execute(Action::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
                 if run.interrupt() {
-                    Rc::make_mut(&mut self.lines).push(OutputLine::new("^C", false));
+                    self.print(vec![OutputLine::new("^C", false)]);
                 }
             }
             ConsoleMsg::Print(lines) if lines.is_empty() => {}
@@ -193,7 +197,11 @@ impl Console {
         if line.is_empty() {
             return Vec::new();
         }
-        let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
+        // As in Bash, `!` before a space negates.
+        let event = line
+            .strip_prefix('!')
+            .filter(|event| !event.starts_with([' ', '\t', '=']));
+        let recalled = match event.filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
                 None => {
                     self.print(vec![
@@ -261,7 +269,8 @@ impl Console {
                 }]),
             ];
         }
-        if let Some(fault) = line.strip_prefix("fault ") {
+        // In a container's shell the word is like any other.
+        if let Some(fault) = line.strip_prefix("fault ").filter(|_| !run.takes_input()) {
             return fault_effects(fault);
         }
         if (run.in_past() || run.follows()) && kubectl::only_reads(line) {
@@ -277,6 +286,7 @@ impl Console {
 
     /// Appends lines, and drops the oldest.
     fn print(&mut self, lines: Vec<OutputLine>) {
+        self.printed += lines.len();
         let output = Rc::make_mut(&mut self.lines);
         output.extend(lines);
         if output.len() > OUTPUT_LINES {
@@ -351,6 +361,22 @@ pub(super) fn listed(text: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = lines.collect();
     (lines.len() > 1 && lines.iter().all(is_command))
         .then(|| lines.into_iter().map(str::to_owned).collect())
+}
+
+/// Returns the completions of a word: kinds, and names of objects with that prefix.
+pub fn completions(sim: &Sim, start: &str) -> Vec<String> {
+    let kinds = k8s_model::kind::all();
+    let plurals = kinds
+        .clone()
+        .map(|kind| kind.info().plural)
+        .filter(|word| word.starts_with(start));
+    let objects = kinds
+        .filter(|kind| kind.info().is_controlled())
+        .flat_map(|kind| sim.store().each(kind));
+    let names = objects
+        .map(|object| object.meta.name.as_str())
+        .filter(|name| name.starts_with(start));
+    plurals.chain(names).map(str::to_string).collect()
 }
 
 #[cfg(test)]
@@ -482,6 +508,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .unwrap()
@@ -530,6 +557,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .unwrap()
@@ -558,6 +586,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .unwrap()
@@ -675,7 +704,7 @@ mod tests {
         pass(&mut state, 20);
         state.update(TimelineMsg::Seek(state.timeline.run.now() - 1));
         assert!(state.timeline.run.in_past());
-        assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 4);
+        assert_eq!(state.timeline.run.sim().store().count(Kind::Pod), 4);
     }
 
     #[test]
@@ -726,7 +755,8 @@ mod tests {
                 "web",
             ))));
             let fix = state
-                .diagnosis()
+                .selection
+                .diagnosis(&state.timeline.run)
                 .iter()
                 .flat_map(|found| found.remedies.clone())
                 .next()
@@ -737,7 +767,7 @@ mod tests {
             state.update(SelectionMsg::Remedy(fix));
             assert_eq!(state.timeline.run.takes_input(), shell);
             assert_eq!(
-                state.timeline.run.sim().list(Kind::NetworkPolicy).count(),
+                state.timeline.run.sim().store().count(Kind::NetworkPolicy),
                 2
             );
             assert!(
@@ -745,7 +775,7 @@ mod tests {
                 "{}",
                 printed(&state)
             );
-            assert_eq!(state.diagnosis().len(), 0);
+            assert_eq!(state.selection.diagnosis(&state.timeline.run).len(), 0);
         }
     }
 
@@ -778,6 +808,19 @@ mod tests {
             None
         );
         assert_eq!(super::listed("kubectl get pods"), None);
+    }
+
+    #[test]
+    fn fault_typed_into_a_container_is_a_word_of_its_shell() {
+        let mut state = settled(WEB);
+        enter(&mut state, "kubectl exec -it deployment/web -- sh");
+        let before = state.console.lines.len();
+        enter(&mut state, "fault node-down node-1");
+        let said = &state.console.lines[before..];
+        assert!(
+            said.iter().any(|line| line.text == "sh: fault: not found"),
+            "{said:?}"
+        );
     }
 
     #[test]
@@ -842,6 +885,7 @@ mod tests {
                 .timeline
                 .run
                 .sim()
+                .store()
                 .list(Kind::ConfigMap)
                 .filter(|map| map.meta.name == "notes")
                 .count(),
@@ -866,6 +910,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .unwrap()
@@ -889,6 +934,7 @@ mod tests {
                 .timeline
                 .run
                 .sim()
+                .store()
                 .list(Kind::Pod)
                 .all(|one| one.meta.deletion_timestamp.is_none())
         );

@@ -49,7 +49,7 @@ impl Demo {
 
     /// Restores the instants at which the example ran lines, for a history that is being repeated.
     pub fn recall(&mut self, mut ran: Vec<u64>) {
-        k8s_model::sort::sort(&mut ran);
+        ran.sort();
         *self = Demo {
             ran,
             ..Demo::default()
@@ -110,6 +110,7 @@ impl Demo {
         // A terminating Pod is not deleted again.
         let pods = run
             .sim()
+            .store()
             .list(Kind::Pod)
             .filter(|pod| !pod.meta.is_deleting() && &*pod.meta.namespace == "default");
         let oldest = pods.min_by_key(|pod| (pod.meta.creation_timestamp, pod.meta.name.clone()))?;
@@ -145,7 +146,7 @@ pub fn tries(run: &Run) -> Vec<Try> {
     let own = |object: &&Rc<Object>| {
         !object.meta.namespace.starts_with("kube-") && !object.meta.is_deleting()
     };
-    let Some(deployment) = run.sim().list(Kind::Deployment).find(own) else {
+    let Some(deployment) = run.sim().store().list(Kind::Deployment).find(own) else {
         return Vec::new();
     };
     let (name, namespace) = (&deployment.meta.name, &deployment.meta.namespace);
@@ -176,6 +177,7 @@ pub fn tries(run: &Run) -> Vec<Try> {
     }
     let pod = run
         .sim()
+        .store()
         .list(Kind::Pod)
         .find(|pod| pod.meta.namespace == *namespace && !pod.meta.is_deleting());
     if let Some(pod) = pod {
@@ -227,7 +229,13 @@ mod tests {
         let mut state = opened(16);
         assert_eq!(history(&state), history(&opened(5_000)));
         // Fields set by the manifest are left alone.
-        assert_eq!((state.drift(), ready(&state.timeline.run)), (vec![], 2));
+        assert_eq!(
+            (
+                state.editor.drift(&state.timeline.run),
+                ready(&state.timeline.run)
+            ),
+            (vec![], 2)
+        );
         // From the first Pods on there is no pause longer than two seconds.
         let writes = state
             .timeline
@@ -289,6 +297,7 @@ mod tests {
                 .timeline
                 .run
                 .sim()
+                .store()
                 .list(Kind::Pod)
                 .next()
                 .expect("a Pod")
@@ -355,7 +364,7 @@ mod tests {
         let mut state = State::from_link(None);
         state.update(ReplaceMsg::Ask(Replacement::Example(1)));
         run(&mut state, 30, 256);
-        assert_eq!(state.timeline.run.sim().list(Kind::ReplicaSet).count(), 2);
+        assert_eq!(state.timeline.run.sim().store().count(Kind::ReplicaSet), 2);
         assert_eq!((ready(&state.timeline.run), state.demo.plays()), (3, false));
         assert!(
             state

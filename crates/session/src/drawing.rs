@@ -4,6 +4,9 @@ use super::journal_marks::READ_ENTRIES;
 use super::pod_cache::PodCache;
 use super::run::Run;
 use super::selection::Selection;
+use apiserver::Actor;
+use apiserver::journal::Entry;
+use explain::control_loop;
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt::{self, ModelReading, Scope};
@@ -30,11 +33,24 @@ pub struct Pill {
     pub of: Option<ObjectRef>,
 }
 
+/// Write of the newest pass at the instant shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteShown {
+    /// Number of its entry in the journal.
+    pub entry: usize,
+    /// Uid of the object written.
+    pub object: Rc<str>,
+    /// True if the loop that reconciles the object's owner wrote it.
+    pub by_owner: bool,
+}
+
 /// Contents of the stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
     /// Diagram.
     pub scene: Rc<Scene>,
+    /// Writes of the newest pass whose objects are in the diagram.
+    pub writes: Rc<[WriteShown]>,
     /// Budget strip over it.
     pub budget: Option<Rc<Budget>>,
     /// Pill in its head.
@@ -51,6 +67,58 @@ pub struct Picture {
     pub part: u64,
 }
 
+/// Virtual time for which a write is shown, in microseconds.
+const WRITE_SHOWN_US: u64 = 1_000_000;
+/// Number of items from which single writes are not shown.
+const MANY_ITEMS: usize = 400;
+
+/// Number of entries of a pass that are looked at.
+const PASS_ENTRIES: usize = 64;
+
+/// Returns true if an entry is shown as it happens.
+fn is_fresh(entry: &Entry, run: &Run) -> bool {
+    entry.time.0 + WRITE_SHOWN_US >= run.sim().now().0
+}
+
+/// Writes of the newest pass at the instant shown whose objects are in the scene, oldest first.
+fn writes_shown(run: &Run, scene: &Scene) -> Vec<WriteShown> {
+    if scene.items.len() > MANY_ITEMS {
+        return Vec::new();
+    }
+    let is_write = |entry: &Entry| !entry.is_event() && entry.write().is_some();
+    let entries = run.journal().first(run.happened());
+    let recent = entries
+        .iter()
+        .enumerate()
+        .rev()
+        .take(PASS_ENTRIES)
+        .take_while(|(_, entry)| is_fresh(entry, run))
+        .filter(|(_, entry)| is_write(entry));
+    let mut pass = None;
+    let mut writes: Vec<WriteShown> = recent
+        .take_while(|(_, entry)| {
+            let of = (&entry.actor, entry.pass, entry.time);
+            *pass.get_or_insert(of) == of
+        })
+        .filter_map(|(at, entry)| {
+            let (_, object) = entry.write()?;
+            let uid = object.meta.uid.to_string();
+            scene.items.iter().find(|item| item.id.is_of(&uid))?;
+            let owner = object.meta.controller();
+            Some(WriteShown {
+                entry: at,
+                object: uid.into(),
+                by_owner: owner.is_some_and(|owner| {
+                    let mut kinds = control_loop::reconciled(entry.actor.component);
+                    kinds.any(|kind| owner.kind == kind.name())
+                }),
+            })
+        })
+        .collect();
+    writes.reverse();
+    writes
+}
+
 /// Key of a picture: the inputs from which it was drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DrawingKey {
@@ -58,7 +126,7 @@ pub(super) struct DrawingKey {
     happened: usize,
     view: &'static View,
     selected: Option<ObjectRef>,
-    selected_loop: Option<String>,
+    selected_loop: Option<Actor>,
     namespace: Option<String>,
     filter: String,
     grouping: Grouping,
@@ -66,6 +134,8 @@ pub(super) struct DrawingKey {
     beside: Option<Rc<Extent>>,
     /// Advances with time while the picture changes without a write.
     tick: i64,
+    /// True while the newest entry is shown as it happens.
+    is_fresh: bool,
 }
 
 /// Version of a picture of another history.
@@ -214,6 +284,8 @@ impl Drawing {
                 None if self.pods.pods.leave() => run.wall() / 100,
                 None => 0,
             },
+            is_fresh: (run.journal().first(run.happened()).last())
+                .is_some_and(|newest| is_fresh(newest, run)),
         };
         // Work on a picture with another key is discarded.
         let making = self.making.take().filter(|making| making.key == key);
@@ -304,6 +376,7 @@ impl Drawing {
                 },
                 Part::Standing(scene) => {
                     making.picture.pill = self.pill(run, selection, &scene, &making.services);
+                    making.picture.writes = writes_shown(run, &scene).into();
                     Part::Whole(scene)
                 }
                 Part::Whole(scene) => {
@@ -324,7 +397,7 @@ impl Drawing {
     fn begin(&mut self, run: &Run, selection: &Selection, key: DrawingKey) -> Making {
         let scope = self.scope(run, selection);
         let reading = ModelReading::begin(&all(run), &mut self.pods.pods, &scope);
-        let is_large = reading.controllers() + run.sim().server().count(Kind::Service) > PARTED;
+        let is_large = reading.controllers() + run.sim().store().count(Kind::Service) > PARTED;
         let picture = Picture {
             view: Some(selection.view),
             epoch: run.epoch,
@@ -489,7 +562,7 @@ fn source<'a>(
         scope,
         selected: selection.selected.as_ref(),
         uid,
-        chosen: selection.selected_loop.as_deref(),
+        chosen: selection.selected_loop.as_ref(),
         grouping: &selection.grouping,
         stage,
         read_limit: READ_ENTRIES.max(most),
@@ -498,7 +571,7 @@ fn source<'a>(
 
 /// Returns a function that lists all objects of a kind.
 fn all(run: &Run) -> impl Fn(Kind) -> Vec<Rc<Object>> {
-    |kind| run.sim().list(kind).cloned().collect()
+    |kind| run.sim().store().list(kind).cloned().collect()
 }
 
 /// Returns the first line of a volume's only file, or the number of its files.
@@ -591,7 +664,7 @@ mod tests {
                     chart
                         .words
                         .iter()
-                        .map(|word| word.4.to_string())
+                        .map(|word| word.text.to_string())
                         .collect::<Vec<_>>(),
                 ),
                 _ => None,
@@ -640,7 +713,13 @@ mod tests {
             .collect();
         assert_eq!(kinds, ["Deployment", "ReplicaSet", "Pod", "Pod"]);
         assert!(Rc::ptr_eq(&picture, &state.picture()));
-        assert!(state.marks().iter().any(|mark| mark.lane == 0));
+        assert!(
+            state
+                .marks
+                .read(&state.timeline.run)
+                .iter()
+                .any(|mark| mark.lane == projection::marks::Lane::User)
+        );
     }
 
     #[test]
@@ -685,8 +764,8 @@ mod tests {
         let [parts, whole] = &mut states;
         let turns = |state: &mut State| {
             let mut turns = 1;
-            while !state.read(usize::MAX) {}
-            state.marks();
+            while !state.drawing.pods.read(&state.timeline.run, usize::MAX) {}
+            state.marks.read(&state.timeline.run);
             state.draw(1);
             while state.lags() {
                 state.draw(1);
@@ -735,7 +814,9 @@ mod tests {
             "kubectl delete deployment w7 --wait=false".into(),
         ));
         state.update(TimelineMsg::Seconds(5));
-        while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
+        while state.timeline.run_until.is_some()
+            || !state.drawing.pods.read(&state.timeline.run, usize::MAX)
+        {
             state.run_slice(usize::MAX);
         }
         // Until it is complete the previous picture is shown and the clock waits; then the clock catches up.
@@ -787,6 +868,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(k8s_model::Kind::Service)
             .next()
             .map(|service| service.key());
@@ -824,7 +906,9 @@ mod tests {
             state.poll();
         }
         state.update(TimelineMsg::Seconds(5));
-        while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
+        while state.timeline.run_until.is_some()
+            || !state.drawing.pods.read(&state.timeline.run, usize::MAX)
+        {
             state.run_slice(usize::MAX);
         }
         assert!(state.drawing.drawn.is_none());

@@ -1,9 +1,8 @@
 //! Drift: fields set by the manifest that differ in the cluster from when it was applied.
 
-use super::history::APPLY;
 use super::run::Run;
 use actions::Action;
-use apiserver::{Entry, Op, Record};
+use apiserver::{CommandEffect, Entry, Op};
 use cluster::Sim;
 use i18n::{Message, msg};
 use k8s_model::{Labels, Object, ObjectRef, Str, Time, Uid};
@@ -50,13 +49,11 @@ impl DriftedField {
     pub fn told(&self) -> Message {
         let name = &self.object.name;
         match &self.field {
-            Some(ChangedField { path, from, to }) => {
-                let said = |value: &Option<String>| {
-                    value
-                        .as_ref()
-                        .map_or_else(msg::field_not_set, Message::name)
-                };
-                msg::drift_field(self.object.kind, name, path, said(from), said(to))
+            Some(field) => {
+                let said =
+                    |value: Option<String>| value.map_or_else(msg::field_not_set, Message::name);
+                let (from, to) = field.shown();
+                msg::drift_field(self.object.kind, name, &field.path, said(from), said(to))
             }
             None => msg::drift_missing(self.object.kind, name),
         }
@@ -100,16 +97,16 @@ pub struct Drift {
 impl Drift {
     /// Notes the state of a text's objects just after it was applied.
     pub fn of(text: &str, sim: &Sim) -> Drift {
-        Drift::noted(text, sim.now(), &|key| sim.get(key).cloned())
+        Drift::noted(text, sim.now(), &|key| sim.store().get(key).cloned())
     }
 
     /// Time at which a text was applied last, up to an instant.
     pub fn last_applied(text: &str, run: &Run, until: Time) -> Option<Time> {
-        let applied = run.commands().take_while(|(at, _)| *at <= until);
-        applied
-            .filter(|(_, command)| matches!(command, Action::Apply(applied) if **applied == *text))
+        let until = run.commands().iter().take_while(|did| did.time <= until);
+        until
+            .filter(|did| matches!(&did.action, Action::Apply(applied) if **applied == *text))
             .last()
-            .map(|(at, _)| at)
+            .map(|did| did.time)
     }
 
     /// Reconstructs the objects' state from the journal for a text applied at an earlier instant, for example in a repeated history.
@@ -120,7 +117,7 @@ impl Drift {
             journal.partition_point(|entry| entry.time <= at),
         );
         // Up to the next command, which may share the instant.
-        let applies = |entry: &Entry| matches!(&entry.record, Record::Command(line) if line.starts_with(APPLY));
+        let applies = |entry: &Entry| entry.command_effect() == Some(CommandEffect::Applies);
         let here = || journal.first(end).iter().skip(start);
         let after = |own: usize| {
             here()
@@ -177,7 +174,7 @@ impl Drift {
                 field,
                 key,
             };
-            let Some(object) = sim.get(&set.key) else {
+            let Some(object) = sim.store().get(&set.key) else {
                 (set.observed, set.differs) = (None, vec![differs(Str::default(), None)]);
                 continue;
             };
@@ -299,24 +296,14 @@ fn compare(
                 );
             }
         }
-        _ => {
-            let shown = |value: &Value| {
-                i18n::format::middle(
-                    &value
-                        .as_str()
-                        .map_or_else(|| value.to_string(), str::to_string),
-                    40,
-                )
-            };
-            out.push((
-                key.into(),
-                ChangedField {
-                    path: path.into(),
-                    from: then.map(shown),
-                    to: now.map(shown),
-                },
-            ));
-        }
+        _ => out.push((
+            key.into(),
+            ChangedField {
+                path: path.into(),
+                from: then.cloned(),
+                to: now.cloned(),
+            },
+        )),
     }
 }
 
@@ -330,7 +317,8 @@ mod tests {
 
     fn drift(state: &mut State) -> Vec<String> {
         state
-            .drift()
+            .editor
+            .drift(&state.timeline.run)
             .iter()
             .map(|differs| differs.told().english())
             .collect()

@@ -2,17 +2,17 @@
 
 use super::drift::{Drift, DriftedField, MAX_TEXT_BYTES};
 use super::effect::Effect;
-use super::leftovers::Leftovers;
+use super::leftovers::PruneCandidates;
 use super::run::Run;
 use actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
 use apiserver::{Journal, Op};
 use i18n::{Counted, Message, msg};
+use k8s_model::natural::natural_cmp;
 use k8s_model::{Object, ObjectRef};
 use kubectl::{Applied, ApplyResult};
 use lesson::read::LessonError;
 use projection::adapt;
 use projection::changes;
-use projection::model::natural;
 use sim_core::deferred_drop;
 use std::rc::Rc;
 
@@ -85,7 +85,7 @@ pub struct Editor {
     /// Changes that applying the text would make, after a dry run.
     pub plan: Option<Rc<PlannedChanges>>,
     /// Objects that left the manifest.
-    pub leftovers: Leftovers,
+    pub leftovers: PruneCandidates,
     /// True if an empty cluster would accept what this one refused.
     pub helps_afresh: bool,
     drift: Option<Drift>,
@@ -205,7 +205,7 @@ impl Editor {
             columns: (0, 0),
             message: fault.message(),
             error: true,
-            fix: None,
+            repair: None,
         });
         self.diagnostics = Rc::new(all.collect());
         if begins {
@@ -281,7 +281,7 @@ impl Editor {
                 columns: (0, 0),
                 message,
                 error: true,
-                fix: None,
+                repair: None,
             }]);
         }
         // An edit made meanwhile is tried on the result.
@@ -340,7 +340,7 @@ impl Editor {
             self.status,
             ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited
         );
-        if !known || self.applied.len() > MAX_TEXT_BYTES || run.applies() || run.recalls() {
+        if !known || self.applied.len() > MAX_TEXT_BYTES || run.applies() || run.is_replaying() {
             return Vec::new();
         }
         let sim = run.sim();
@@ -431,7 +431,7 @@ fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
         let (one, other) = (&one.meta, &other.meta);
         (a, &one.namespace)
             .cmp(&(b, &other.namespace))
-            .then_with(|| natural(&one.name, &other.name))
+            .then_with(|| natural_cmp(&one.name, &other.name))
     };
     created.min_by(order).map(|(_, object)| object.key())
 }
@@ -473,7 +473,7 @@ fn documents(text: &str) -> Vec<&str> {
 /// Returns true if an empty cluster would accept a text that was refused because of an existing object, such as a change of an immutable
 /// field. A long text is assumed to be accepted.
 fn accepted_afresh(text: &Rc<str>, answer: &ActionResult, run: &Run) -> bool {
-    let is_there = |key: &ObjectRef| run.sim().get(key).is_some();
+    let is_there = |key: &ObjectRef| run.sim().store().get(key).is_some();
     let refused = |one: &Applied| {
         matches!(one.result, ApplyResult::Refused(_)) && one.key.as_ref().is_some_and(is_there)
     };
@@ -521,7 +521,8 @@ mod tests {
         state.update(TimelineMsg::Seconds(10));
         let drift = |state: &mut State| {
             state
-                .drift()
+                .editor
+                .drift(&state.timeline.run)
                 .iter()
                 .map(|field| field.brief().english())
                 .collect::<Vec<_>>()
@@ -647,7 +648,8 @@ mod tests {
             "{}",
             diagnostic.message
         );
-        assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
+        let repair = diagnostic.repair.as_ref().expect("repair");
+        assert_eq!(repair.new, "  replicas: 2");
         state.update(EditorMsg::Revert);
         assert_eq!(*state.editor.text, *(examples::ALL[0].text)());
     }
@@ -698,7 +700,7 @@ mod tests {
         let mut asked = || {
             state.update(EditorMsg::Compare);
             while state.editor.in_dry_run() {
-                state.dry_run_next();
+                state.editor.dry_run_next(&state.timeline.run);
             }
             state.editor.plan.clone()
         };
@@ -748,7 +750,7 @@ mod tests {
             (examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more,
         ));
         state.update(EditorMsg::Check);
-        while !state.dry_run_next() {}
+        while !state.editor.dry_run_next(&state.timeline.run) {}
         let plan = state.editor.plan.clone().expect("a plan");
         let told: Vec<String> = plan
             .changes
@@ -758,12 +760,8 @@ mod tests {
         assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
         let field = &plan.changes[0].fields[0];
         assert_eq!(
-            (
-                field.path.as_str(),
-                field.from.as_deref(),
-                field.to.as_deref()
-            ),
-            ("spec.replicas", Some("2"), Some("5"))
+            (field.path.as_str(), field.from.as_ref(), field.to.as_ref()),
+            ("spec.replicas", Some(&2.into()), Some(&5.into()))
         );
         assert!(
             state.editor.diagnostics[0]

@@ -8,10 +8,8 @@ use super::run::Run;
 use super::state::State;
 use super::timeline::{RunUntil, TimelineMsg};
 use actions::{Action, OutputLine};
-use fault::Fault;
 use i18n::{Message, msg};
 use serde::Deserialize;
-use std::rc::Rc;
 
 /// Lag behind the server, in microseconds, above which the page catches up at full speed.
 const LAG_US: u64 = 2_000_000;
@@ -30,25 +28,30 @@ pub enum FollowMsg {
 /// Request to the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
-    /// A line of the terminal.
-    Kubectl(Rc<str>),
-    /// A fault.
-    Fault(Fault),
-    /// A manifest.
-    Apply(Rc<str>),
+    /// Runs an action.
+    Run(Action),
     /// Advances the clock by this many seconds.
-    Seconds(i64),
+    Advance(i64),
 }
 
 impl Outgoing {
-    /// Path below `/loopscope/`, and body.
-    pub fn request(&self) -> (&'static str, String) {
-        match self {
-            Outgoing::Kubectl(line) => ("kubectl", line.to_string()),
-            Outgoing::Fault(fault) => ("fault", fault.to_string()),
-            Outgoing::Apply(text) => ("apply", text.to_string()),
-            Outgoing::Seconds(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
-        }
+    /// Returns the path below `/loopscope/` and the body; `None` for an action that is a client's own and not a person's.
+    pub fn request(&self) -> Option<(&'static str, String)> {
+        Some(match self {
+            Outgoing::Run(Action::Kubectl(line)) => ("kubectl", line.to_string()),
+            Outgoing::Run(Action::Fault(fault)) => ("fault", fault.to_string()),
+            Outgoing::Run(Action::Apply(text)) => ("apply", text.to_string()),
+            Outgoing::Run(
+                Action::Poll
+                | Action::Edited(_)
+                | Action::Request(_)
+                | Action::Client(_)
+                | Action::Remote(..)
+                | Action::Beside(..)
+                | Action::Interrupt,
+            ) => return None,
+            Outgoing::Advance(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
+        })
     }
 }
 
@@ -170,22 +173,15 @@ impl State {
         let Some(following) = &mut self.following else {
             return false;
         };
-        following.outbox.extend(match command {
-            Action::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
-            Action::Fault(fault) => Some(Outgoing::Fault(fault.clone())),
-            Action::Apply(text) => Some(Outgoing::Apply(text.clone())),
-            Action::Poll
-            | Action::Edited(_)
-            | Action::Request(_)
-            | Action::Remote(..)
-            | Action::Beside(..)
-            | Action::Interrupt => None,
-        });
+        let outgoing = Outgoing::Run(command.clone());
+        if outgoing.request().is_some() {
+            following.outbox.push(outgoing);
+        }
         true
     }
 
     /// Returns true if a message belongs to the server: it is sent there, or refused here.
-    pub(super) fn is_the_servers(&mut self, msg: &Msg) -> bool {
+    pub(super) fn routes_to_server(&mut self, msg: &Msg) -> bool {
         let Some(following) = &mut self.following else {
             return false;
         };
@@ -193,12 +189,14 @@ impl State {
         match msg {
             Msg::Apply => {
                 let text = self.editor.text.clone();
-                following.outbox.push(Outgoing::Apply(text.clone()));
+                following
+                    .outbox
+                    .push(Outgoing::Run(Action::Apply(text.clone())));
                 self.editor.restore(text.clone(), text);
                 return true;
             }
             Msg::Timeline(TimelineMsg::Seconds(seconds)) if *seconds > 0 && !past => {
-                following.outbox.push(Outgoing::Seconds(*seconds));
+                following.outbox.push(Outgoing::Advance(*seconds));
                 return true;
             }
             Msg::Timeline(TimelineMsg::Step | TimelineMsg::Settle) if !past => {}
@@ -274,9 +272,9 @@ mod tests {
             "no further than the server"
         );
         assert_eq!(state.timeline.run.objects(), served.objects());
-        assert!(state.timeline.run.sim().list(Kind::Pod).count() == 3);
+        assert!(state.timeline.run.sim().store().count(Kind::Pod) == 3);
         state.update(TimelineMsg::Seek(1_000));
-        assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 0);
+        assert_eq!(state.timeline.run.sim().store().count(Kind::Pod), 0);
         // An action on the past leads back to the server's present.
         state.update(ConsoleMsg::Enter(
             "kubectl scale deployment web --replicas=1".into(),
@@ -285,9 +283,9 @@ mod tests {
         let sent = &state.following.as_ref().unwrap().outbox;
         assert_eq!(
             sent[..],
-            [Outgoing::Kubectl(
-                "kubectl scale deployment web --replicas=1".into()
-            )]
+            [Outgoing::Run(Action::kubectl(
+                "kubectl scale deployment web --replicas=1"
+            ))]
         );
         assert_eq!(
             state.timeline.run.objects(),
@@ -304,7 +302,7 @@ mod tests {
         let link = state.shared();
         let mut again = State::from_link(Some(&link));
         again.recall(&link);
-        while again.timeline.run.recalls() {
+        while again.timeline.run.is_replaying() {
             again.advance(served.sim().now(), usize::MAX);
         }
         assert_eq!(again.timeline.run.objects(), served.objects());
@@ -329,7 +327,7 @@ mod tests {
             .unwrap()
             .outbox
             .drain(..)
-            .map(|sent| sent.request())
+            .filter_map(|sent| sent.request())
             .collect();
         let wanted = [
             ("apply", "kind: Pod\n"),

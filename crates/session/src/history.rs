@@ -13,13 +13,15 @@ use kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
 
 /// Console line equivalent to the editor's Apply.
-pub(super) const APPLY: &str = "kubectl apply -f -";
+const APPLY: &str = "kubectl apply -f -";
 
 /// Command of the history shown, from its beginning to its newest instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryCommand {
     /// Number from 1; `!3` runs the third again.
     pub number: usize,
+    /// Index of the action in the history.
+    pub index: usize,
     /// Time in milliseconds.
     pub at: u64,
     /// Line as entered in the console.
@@ -30,39 +32,47 @@ pub struct HistoryCommand {
 
 /// Returns all commands, oldest first.
 pub fn commands(run: &Run) -> Vec<HistoryCommand> {
-    let lines = run.commands().filter_map(|(time, command)| {
-        let line = match command {
-            Action::Apply(_) => APPLY.into(),
-            // Part of the line that reads it.
-            Action::Kubectl(line) if is_save(line) => return None,
-            Action::Kubectl(line) => line.clone(),
-            Action::Fault(_) => command.to_string().into(),
-            // Part of the command that waits.
-            Action::Poll | Action::Edited(_) | Action::Interrupt => return None,
-            Action::Request(request) => request.told.as_str().into(),
-            Action::Beside(_, act) => match &**act {
-                BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),
-                BesideAct::Poll | BesideAct::Interrupt => return None,
-            },
-            Action::Remote(_, act) => match &**act {
-                RemoteAct::Start(start) => [
-                    "kubectl exec ",
-                    &start.pod,
-                    " -- ",
-                    &start.command.join(" "),
-                ]
-                .concat()
-                .into(),
-                RemoteAct::Line(_) | RemoteAct::Poll | RemoteAct::Interrupt => return None,
-            },
-        };
-        Some((time.0 / 1000, line, command.clone()))
-    });
+    let lines = run
+        .commands()
+        .iter()
+        .enumerate()
+        .filter_map(|(index, recorded)| {
+            let command = &recorded.action;
+            let line = match command {
+                Action::Apply(_) => APPLY.into(),
+                // Part of the line that reads it.
+                Action::Kubectl(line) if is_save(line) => return None,
+                Action::Kubectl(line) => line.clone(),
+                Action::Fault(_) => command.to_string().into(),
+                // Part of the command that waits.
+                Action::Poll | Action::Edited(_) | Action::Client(_) | Action::Interrupt => {
+                    return None;
+                }
+                Action::Request(request) => request.command.as_str().into(),
+                Action::Beside(_, act) => match &**act {
+                    BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),
+                    BesideAct::Poll | BesideAct::Interrupt => return None,
+                },
+                Action::Remote(_, act) => match &**act {
+                    RemoteAct::Start(start) => [
+                        "kubectl exec ",
+                        &start.pod,
+                        " -- ",
+                        &start.command.join(" "),
+                    ]
+                    .concat()
+                    .into(),
+                    RemoteAct::Line(_) | RemoteAct::Poll | RemoteAct::Interrupt => return None,
+                },
+            };
+            Some((index, recorded.time.0 / 1000, line, command.clone()))
+        });
     lines
         .enumerate()
-        .map(|(at, (time, line, command))| HistoryCommand {
-            number: at + 1,
-            at: time,
+        .map(|(number, (index, at, line, command))| HistoryCommand {
+            number: number + 1,
+            index,
+            at,
             line,
             command,
         })
@@ -71,9 +81,9 @@ pub fn commands(run: &Run) -> Vec<HistoryCommand> {
 
 /// Describes the first change of a command and the number of others. A line that creates or deletes says so itself, unless it is a
 /// manifest.
-pub fn did(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Message {
+pub fn did(run: &Run, ran: &HistoryCommand) -> Message {
     let manifest = matches!(ran.command, Action::Apply(_)) || ran.line.contains('\n');
-    let of = entries(run, all, ran);
+    let of = entries(run, ran);
     let mut writes = writes(run, &of, ran.at).filter(|entry| {
         manifest
             || matches!(entry.write(), Some((Op::Modified, object)) if !object.meta.is_deleting())
@@ -91,38 +101,21 @@ const MAX_LOOPS_NAMED: usize = 3;
 /// Time within which loops at full speed act on a command, in milliseconds.
 const LOOPS_ACT_MS: u64 = 1_000;
 
-/// Returns the journal entries of a command: of several at one instant, those with its text.
-fn entries(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Vec<EntryId> {
+/// Returns the journal entries of a command.
+fn entries(run: &Run, ran: &HistoryCommand) -> Vec<EntryId> {
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
     let here = journal
         .from(start)
         .iter()
-        .enumerate()
-        .take_while(|(_, entry)| entry.time.0 / 1000 == ran.at);
-    let told = here.filter_map(|(at, entry)| {
-        entry
-            .command_line()
-            .map(|line| ((start + at) as EntryId, line))
-    });
-    let beside: Vec<&HistoryCommand> = all.iter().filter(|other| other.at == ran.at).collect();
-    if beside.len() == 1 {
-        return told.map(|(id, _)| id).collect();
-    }
-    // The journal has a line's words without their quotes.
-    let plain = |text: &str| text.replace(['\'', '"'], "");
-    let words = plain(&kubectl::plain(&ran.line).map_or_else(
-        || ran.line.to_string(),
-        |words| ["kubectl ", &words.join(" ")].concat(),
-    ));
-    let earlier = beside
-        .iter()
-        .filter(|other| other.number < ran.number && other.line == ran.line)
-        .count();
-    told.filter(|(_, text)| plain(text) == words)
-        .map(|(id, _)| id)
-        .skip(earlier)
-        .take(1)
+        .take_while(|entry| entry.time.0 / 1000 == ran.at);
+    here.enumerate()
+        .filter(|(_, entry)| match (&entry.record, &ran.command) {
+            (Record::Command(command), _) => command.action as usize == ran.index,
+            (Record::Fault(injected), Action::Fault(fault)) => **injected == *fault,
+            _ => false,
+        })
+        .map(|(at, _)| (start + at) as EntryId)
         .collect()
 }
 
@@ -148,16 +141,12 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let own = all
         .iter()
         .filter(|ran| ran.at == at)
-        .flat_map(|ran| entries(run, &all, ran))
+        .flat_map(|ran| entries(run, ran))
         .collect::<Vec<_>>();
     let last = writes(run, &own, run.end())
         .last()
         .map_or(at, |last| at.max(last.time.0 / 1000));
-    let wrote = |ran: &HistoryCommand| {
-        writes(run, &entries(run, &all, ran), run.end())
-            .next()
-            .is_some()
-    };
+    let wrote = |ran: &HistoryCommand| writes(run, &entries(run, ran), run.end()).next().is_some();
     // Commands that only read are skipped.
     let mut later = all
         .iter()
@@ -169,9 +158,9 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
 
 /// Describes the consequences of a command's writes: the loops that acted on them and for how long, or that it took effect at once. Empty
 /// for a command without a write.
-pub fn followed(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Message {
+pub fn followed(run: &Run, ran: &HistoryCommand) -> Message {
     let journal = run.journal();
-    let (own, mut of_it) = (entries(run, all, ran), Vec::new());
+    let (own, mut of_it) = (entries(run, ran), Vec::new());
     let Some(start) = own.first().map(|first| *first as usize) else {
         return Message::default();
     };
@@ -201,8 +190,8 @@ pub fn followed(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Mess
             continue;
         }
         last = Some(entry.time.0 / 1000);
-        if !loops.contains(&entry.actor.name) {
-            loops.push(entry.actor.name);
+        if !loops.contains(&entry.actor.component) {
+            loops.push(entry.actor.component);
         }
     }
     let refused = (refused.0 > 0).then(|| msg::history_refused(refused.0, refused.1));
@@ -212,7 +201,11 @@ pub fn followed(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Mess
             None if !wrote => Message::default(),
             // A loop may still act on it.
             None if run.end() < ran.at + LOOPS_ACT_MS
-                || run.sim().queues().any(|(_, queue)| !queue.is_empty()) =>
+                || run
+                    .sim()
+                    .manager
+                    .queues()
+                    .any(|(_, queue)| !queue.is_empty()) =>
             {
                 msg::history_not_yet()
             }
@@ -223,7 +216,7 @@ pub fn followed(run: &Run, all: &[HistoryCommand], ran: &HistoryCommand) -> Mess
     let mut names: Vec<Message> = loops
         .into_iter()
         .take(MAX_LOOPS_NAMED)
-        .map(Message::name)
+        .map(|component| Message::name(component.name()))
         .collect();
     if more > 0 {
         names.push(msg::summary_more(more));
@@ -279,8 +272,13 @@ mod tests {
     }
 
     fn replicas(state: &State) -> i32 {
-        let mut all = state.timeline.run.sim().list(k8s_model::Kind::Deployment);
-        all.find_map(|object| explain::evidence::handles(object).0)
+        let mut all = state
+            .timeline
+            .run
+            .sim()
+            .store()
+            .list(k8s_model::Kind::Deployment);
+        all.find_map(|object| explain::handles::Handles::of(object).replicas)
             .expect("a Deployment")
     }
 
@@ -295,7 +293,7 @@ mod tests {
         let all = commands(&state.timeline.run);
         let told: Vec<String> = all
             .iter()
-            .map(|ran| super::did(&state.timeline.run, &all, ran).to_string())
+            .map(|ran| super::did(&state.timeline.run, ran).to_string())
             .collect();
         assert_eq!(
             told,
@@ -325,7 +323,7 @@ mod tests {
         let told = |state: &State| {
             let all = commands(&state.timeline.run);
             all.iter()
-                .map(|ran| super::followed(&state.timeline.run, &all, ran).to_string())
+                .map(|ran| super::followed(&state.timeline.run, ran).to_string())
                 .collect::<Vec<_>>()
         };
         assert_eq!(
@@ -345,7 +343,7 @@ mod tests {
         // A line that creates or deletes says so itself.
         let did: Vec<String> = all
             .iter()
-            .map(|ran| super::did(&state.timeline.run, &all, ran).to_string())
+            .map(|ran| super::did(&state.timeline.run, ran).to_string())
             .collect();
         assert_eq!(
             did[1..],
@@ -366,6 +364,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(k8s_model::Kind::Pod)
             .find_map(|pod| Some(pod.pod()?.node_name.clone()))
             .expect("a node");
@@ -373,7 +372,7 @@ mod tests {
         enter(&mut state, &line);
         state.update(TimelineMsg::Seconds(19));
         let told = commands(&state.timeline.run);
-        let told = super::followed(&state.timeline.run, &told, &told[1]).to_string();
+        let told = super::followed(&state.timeline.run, &told[1]).to_string();
         assert!(
             told.ends_with("4 requests refused, the last at 00:45.000"),
             "{told}"
@@ -386,7 +385,7 @@ mod tests {
             .iter()
             .find(|ran| *ran.line == *line)
             .expect("the drain");
-        let loops = super::followed(run, &all, drain).to_string();
+        let loops = super::followed(run, drain).to_string();
         assert!(loops.contains("replicaset-controller"), "{loops}");
         assert_eq!(
             super::next_write(run, drain.at),
@@ -394,7 +393,7 @@ mod tests {
             "what allowed the eviction came before it"
         );
         // The reason of a Pod's deletion has the time of the deletion.
-        let of = super::entries(run, &all, drain);
+        let of = super::entries(run, drain);
         let evicted = super::writes(run, &of, run.end())
             .last()
             .expect("an eviction");
@@ -404,7 +403,7 @@ mod tests {
             .iter()
             .position(|entry| std::ptr::eq(entry, evicted))
             .expect("its place");
-        let chain = explain::words::chain_of(journal, run.sim().delays(), at as super::EntryId);
+        let chain = explain::words::chain_of(journal, &run.sim().delays, at as super::EntryId);
         assert_eq!(
             (chain[0].at, chain[1].at),
             (evicted.time.0 / 1000, drain.at),

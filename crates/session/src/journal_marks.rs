@@ -99,7 +99,14 @@ mod tests {
     #[test]
     fn a_read_only_command_leaves_no_mark_and_no_step() {
         let mut state = settled((examples::ALL[0].text)());
-        let user = |state: &mut State| state.marks().iter().filter(|mark| mark.lane == 0).count();
+        let user = |state: &mut State| {
+            state
+                .marks
+                .read(&state.timeline.run)
+                .iter()
+                .filter(|mark| mark.lane == projection::marks::Lane::User)
+                .count()
+        };
         let before = user(&mut state);
         for line in [
             "kubectl get pods -o wide",

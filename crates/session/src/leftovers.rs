@@ -9,7 +9,7 @@ const LEADING_DOCUMENTS: usize = 16;
 
 /// Objects of the manifest, and those that left it.
 #[derive(Clone, Debug, Default)]
-pub struct Leftovers {
+pub struct PruneCandidates {
     /// Objects of the manifest applied last.
     owned: Vec<ObjectRef>,
     /// Objects that the text no longer names, once they are known.
@@ -22,7 +22,7 @@ pub struct Leftovers {
     pub fresh: bool,
 }
 
-impl Leftovers {
+impl PruneCandidates {
     /// Compares the objects named by a text with those of the manifest before it.
     pub fn compare(&mut self, named: Option<&[ObjectRef]>, run: &Run) {
         self.fresh = named.is_some_and(|named| self.replaces(named.iter().take(LEADING_DOCUMENTS)));
@@ -54,11 +54,12 @@ impl Leftovers {
     fn missing(&self, named: &[ObjectRef], run: &Run) -> Vec<ObjectRef> {
         // Usually a manifest replaces a much shorter one, or an empty text.
         let owned = &self.owned;
-        let order = k8s_model::sort::indices(owned.len(), &mut |a, b| owned[a].cmp(&owned[b]));
+        let mut order: Vec<usize> = (0..owned.len()).collect();
+        order.sort_by(|a, b| owned[*a].cmp(&owned[*b]));
         let mut stays = vec![false; owned.len()];
         for key in named {
-            if let Ok(at) = order.binary_search_by(|at| owned[*at as usize].cmp(key)) {
-                stays[order[at] as usize] = true;
+            if let Ok(at) = order.binary_search_by(|at| owned[*at].cmp(key)) {
+                stays[order[at]] = true;
             }
         }
         let gone = owned
@@ -66,7 +67,9 @@ impl Leftovers {
             .zip(stays)
             .filter_map(|(key, stays)| (!stays).then_some(key));
         gone.filter(|key| {
-            run.get(key)
+            run.sim()
+                .store()
+                .get(key)
                 .is_some_and(|object| object.meta.deletion_timestamp.is_none())
         })
         .cloned()
@@ -87,7 +90,7 @@ impl Leftovers {
             .partition(|key| asked.is_some_and(|(keys, _)| keys.contains(key)));
         self.owned = named
             .iter()
-            .filter(|key| run.get(key).is_some())
+            .filter(|key| run.sim().store().get(key).is_some())
             .chain(&open)
             .cloned()
             .collect();
@@ -142,8 +145,8 @@ mod tests {
     fn edit(state: &mut State, text: &str) -> Vec<String> {
         state.update(EditorMsg::Edit(text.into()));
         state.update(EditorMsg::Check);
-        while state.in_dry_run() {
-            state.dry_run_next();
+        while state.editor.in_dry_run() {
+            state.editor.dry_run_next(&state.timeline.run);
         }
         found(state)
     }
@@ -163,6 +166,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::ConfigMap)
             .filter(|object| &*object.meta.namespace != "kube-system");
         own.map(|object| object.meta.name.to_string())
@@ -188,7 +192,7 @@ mod tests {
         assert_eq!(
             (
                 there(&state),
-                state.timeline.run.sim().list(Kind::Deployment).count()
+                state.timeline.run.sim().store().count(Kind::Deployment)
             ),
             (vec!["a".to_owned()], 0)
         );
@@ -219,7 +223,7 @@ mod tests {
         assert_eq!(
             (
                 state.timeline.run.now(),
-                state.timeline.run.sim().list(Kind::Deployment).count()
+                state.timeline.run.sim().store().count(Kind::Deployment)
             ),
             (5_000, 1)
         );
@@ -228,7 +232,7 @@ mod tests {
         state.update(Msg::Fault("node-down node-1".parse().unwrap()));
         state.update(EditorMsg::Edit(config(&["a"])));
         state.update(Msg::Apply);
-        assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
+        assert_eq!(state.timeline.run.sim().store().count(Kind::Deployment), 1);
     }
 
     #[test]

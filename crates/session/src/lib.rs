@@ -5,6 +5,7 @@
 pub mod announcer;
 pub mod assist;
 pub mod breakpoint;
+mod causal;
 mod checkpoint;
 pub mod compare;
 pub mod console;
@@ -14,6 +15,7 @@ pub mod drift;
 pub mod editor;
 pub mod effect;
 pub mod examples;
+pub mod experiment;
 pub mod filming;
 pub mod follow;
 pub mod history;
@@ -31,11 +33,12 @@ pub mod permalink;
 mod pill;
 pub mod playback;
 pub mod pod_cache;
-mod quiet;
 pub mod record;
 pub mod replace;
 pub mod run;
 pub mod selection;
+#[cfg(test)]
+mod settled_tests;
 pub mod simulated;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod single;
@@ -48,7 +51,7 @@ mod typing;
 #[cfg(test)]
 mod tests;
 
-pub use checkpoint::{Checkpoint, Recorded};
+pub use checkpoint::Checkpoint;
 pub use msg::Msg;
 pub use state::{Standings, State};
 pub use trial::Verdicts;

@@ -2,6 +2,7 @@
 
 use super::run::Run;
 use cluster::Sim;
+use controller_runtime::load;
 use fault::{Fault, Load};
 use k8s_model::kind::api_group;
 use k8s_model::quantity::Quantity;
@@ -50,9 +51,10 @@ impl CpuLoad {
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
     let (labels, most) = sim
+        .store()
         .list(Kind::HorizontalPodAutoscaler)
         .find_map(|scaler| target_of(sim, scaler))?;
-    let milli = sim.cpu_load(&selector(&labels)).unwrap_or(0);
+    let milli = load::amount(&sim.kubelets.loads, "cpu", &selector(&labels)).unwrap_or(0);
     Some(CpuLoad {
         labels,
         milli,
@@ -83,7 +85,7 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(Vec<(Str, Str)>, i64)> {
         &scaler.meta.namespace,
         target["name"].as_str()?,
     );
-    let deployment = &sim.get(&key)?.get::<Deployment>()?.spec;
+    let deployment = &sim.store().get(&key)?.get::<Deployment>()?.spec;
     let labels: Vec<(Str, Str)> = deployment
         .selector
         .match_labels
@@ -133,7 +135,7 @@ mod tests {
         state.update(Msg::Fault(load.fault(900)));
         assert_eq!(read(&state.timeline.run).map(|load| load.milli), Some(900));
         state.update(TimelineMsg::Seconds(120));
-        assert!(state.timeline.run.sim().list(Kind::Pod).count() > 4);
+        assert!(state.timeline.run.sim().store().count(Kind::Pod) > 4);
         assert_eq!(
             read(&State::new((examples::ALL[0].text)(), 1).timeline.run),
             None

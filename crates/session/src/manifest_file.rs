@@ -3,6 +3,7 @@
 use super::examples;
 use super::run::Run;
 use actions::Action;
+use cluster::disk::CONSOLE;
 
 /// Longest text that is saved, in bytes.
 const MAX_BYTES: usize = 100_000;
@@ -46,15 +47,9 @@ fn writes_here(run: &Run) -> bool {
     !run.takes_input() && !run.follows() && !run.in_past()
 }
 
-/// Reads a file of the console, if it exists.
-fn held(name: &str, run: &Run) -> Option<String> {
-    let here = run.ask(&["cat ", name].concat());
-    let is_missing = here.iter().any(|line| line.error);
-    (!is_missing).then(|| {
-        here.iter()
-            .flat_map(|line| [line.text.as_str(), "\n"])
-            .collect()
-    })
+/// Returns the text of a file of the console, if it exists.
+fn held<'a>(name: &str, run: &'a Run) -> Option<&'a str> {
+    run.sim().disks.read(CONSOLE, name).map(|text| &**text)
 }
 
 /// Returns the first line of the command that saves the manifest.
@@ -74,9 +69,8 @@ fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
         Action::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
         _ => None,
     };
-    run.commands()
-        .filter_map(|(_, command)| text(command))
-        .last()
+    let saves = run.commands().iter().rev();
+    saves.map(|did| &did.action).find_map(text)
 }
 
 /// Returns true if a line names a file of the current directory other than to write it.
@@ -154,6 +148,8 @@ mod tests {
         let found = again
             .timeline
             .run
+            .sim()
+            .store()
             .get(&k8s_model::ObjectRef::new(
                 k8s_model::Kind::ConfigMap,
                 "default",

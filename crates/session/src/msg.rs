@@ -66,11 +66,19 @@ impl Msg {
     /// Returns true if an apply in progress may continue after a message: the message leaves the cluster and its clock alone, or replaces
     /// both.
     pub(super) fn keeps_apply(&self) -> bool {
-        use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
+        use TimelineMsg::{Break, ByCause, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
         match self {
             Msg::Timeline(msg) => matches!(
                 msg,
-                Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart
+                Toggle
+                    | Play
+                    | Pause
+                    | Speed(_)
+                    | ByCause(_)
+                    | Settle
+                    | Break(_)
+                    | Unbreak(_)
+                    | Restart
             ),
             Msg::Editor(msg) => matches!(
                 msg,

@@ -4,25 +4,41 @@ use super::console::ConsoleMsg;
 use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
-use super::lesson::LessonFile;
+use super::lesson::{LessonFile, Player};
 use super::msg::Msg;
-use super::permalink::{Link, LinkHistory, MAX_COMMANDS};
+use super::permalink::{self, Link, LinkHistory, MAX_COMMANDS};
 use super::record::{InitialCluster, SavedRecord, Unreadable};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::state::State;
 use super::timeline::{Timeline, TimelineMsg};
-use actions::Action;
+use actions::{Action, RecordedAction};
 use controller_runtime::cluster::ClusterConfig;
 use i18n::msg;
 use k8s_model::{Kind, ObjectRef, Time};
 use lesson::Lesson;
+use std::fmt;
 
 /// Maximum number of breakpoints read from a link.
 const MAX_BREAKPOINTS: usize = 100;
 /// Maximum length of a link's history: a year.
 const LONGEST_HISTORY_US: u64 = 366 * 86_400 * 1_000_000;
+
+/// Parts of an address after the page's own.
+pub struct SharedAddress {
+    /// Query with its `?`, or nothing.
+    pub query: String,
+    /// Fragment with its `#`, or nothing.
+    pub fragment: String,
+}
+
+impl fmt::Display for SharedAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.query)?;
+        f.write_str(&self.fragment)
+    }
+}
 
 impl State {
     /// Builds the page that a link describes, or the default page.
@@ -52,10 +68,12 @@ impl State {
         state
     }
 
-    /// Starts the opening example: it offers things to try and, if `moves`, plays by itself.
+    /// Starts the opening example: it offers things to try and, if `moves`, plays by itself, at the causal pace.
     pub(super) fn begin(&mut self, moves: bool) {
         if self.editor.leftovers.from_page && examples::of(&self.editor.text) == Some(0) {
             self.demo.offers = true;
+            // Who sees the page for the first time sees each pass before the next.
+            self.timeline.by_cause |= moves;
             self.demo.begin(
                 examples::ALL[0].script.filter(|_| moves),
                 &self.timeline.run,
@@ -124,15 +142,38 @@ impl State {
             .filter(|_| self.selection.selected_by_person);
         Link {
             history,
-            selected: selected.map(|key| [key.kind.name(), &key.namespace, &key.name].join("/")),
+            selected: selected.map(|key| [&*key.kind.label(), &key.namespace, &key.name].join("/")),
             breakpoints: timeline
                 .breakpoints
+                .all()
                 .iter()
                 .map(|one| one.text.clone())
                 .collect(),
             speed: Some(timeline.speed).filter(|speed| *speed != 1.0),
+            by_cause: timeline.by_cause,
             example,
             ..self.link()
+        }
+    }
+
+    /// Returns the address that opens what is shown: a lesson by its name, anything else with its history.
+    pub fn shared_address(&self) -> SharedAddress {
+        let name = self.player.as_ref().map(|player| player.file().name());
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            return SharedAddress {
+                query: format!("?lesson={name}"),
+                fragment: String::new(),
+            };
+        }
+        let learns = |player: &Player| player.source().is_some();
+        let query = if self.player.as_ref().is_some_and(learns) {
+            "?learn=1"
+        } else {
+            ""
+        };
+        SharedAddress {
+            query: query.to_owned(),
+            fragment: permalink::encode(&self.shared()),
         }
     }
 
@@ -143,6 +184,9 @@ impl State {
         }
         if let Some(speed) = link.speed.filter(|speed| speed.is_finite()) {
             self.clock(TimelineMsg::Speed(speed));
+        }
+        if link.by_cause {
+            self.clock(TimelineMsg::ByCause(true));
         }
         let selected = link.selected.as_ref().and_then(|text| {
             let mut parts = text.splitn(3, '/');
@@ -165,7 +209,11 @@ impl State {
                             steps.max(*after),
                             now.max(Time((*time).min(LONGEST_HISTORY_US))),
                         );
-                        (steps, now, action.clone())
+                        RecordedAction {
+                            steps,
+                            time: now,
+                            action: action.clone(),
+                        }
                     });
             let commands: Vec<_> = commands.collect();
             let end = (
@@ -174,8 +222,8 @@ impl State {
             );
             // Finds the text applied last, unless the link's own text was applied: a remedy applies missing objects as a text of its own.
             let applies = || {
-                commands.iter().rev().filter_map(|(.., command)| {
-                    if let Action::Apply(text) = command {
+                commands.iter().rev().filter_map(|recorded| {
+                    if let Action::Apply(text) = &recorded.action {
                         Some(text)
                     } else {
                         None
@@ -190,8 +238,8 @@ impl State {
                 .recall(link.example.iter().copied().take(MAX_COMMANDS).collect());
             let own = commands
                 .iter()
-                .filter(|(_, at, _)| !self.demo.has_run(at.0 / 1000));
-            self.console.remember(own.map(|(.., command)| command));
+                .filter(|recorded| !self.demo.has_run(recorded.time.0 / 1000));
+            self.console.remember(own.map(|recorded| &recorded.action));
             self.editor.leftovers = Default::default();
             self.editor
                 .restore(self.editor.text.clone(), applied.unwrap_or_default());
@@ -352,11 +400,12 @@ impl State {
             self.open_lesson(file, false);
             return;
         }
+        self.timeline.end_causal_pace();
         self.update(Msg::Load(text, view));
         if let Some(example) = with.example() {
             // Further output is of another cluster.
             if !self.console.lines.is_empty() {
-                self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(
+                self.submit_line(ConsoleMsg::Print(vec![actions::OutputLine::new(
                     ["# ", example.file].concat(),
                     false,
                 )]));
@@ -371,6 +420,9 @@ impl State {
         let mut timeline = Timeline::new(run);
         timeline.run.epoch = self.timeline.run.epoch;
         timeline.breakpoints.clone_from(&self.timeline.breakpoints);
+        timeline.breakpoints.forget();
+        timeline.by_cause = self.timeline.by_cause;
+        timeline.by_cause_before = self.timeline.by_cause_before;
         timeline
     }
 
@@ -403,7 +455,7 @@ impl State {
                 .command(Action::Kubectl(line.as_str().into()));
             if once {
                 let told = actions::OutputLine::new(["# ", &line].concat(), false);
-                self.type_in(ConsoleMsg::Print([vec![told], answer.lines].concat()));
+                self.submit_line(ConsoleMsg::Print([vec![told], answer.lines].concat()));
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Times are milliseconds of the caller's clock; this module reads no clock.
 
 use crate::State;
+use crate::causal::CausalClock;
 use crate::speed::Pace;
 use k8s_model::Time;
 use sim_core::deferred_drop;
@@ -67,9 +68,10 @@ struct LastSlice {
 }
 
 /// Schedule of engine slices and pictures that keeps the page responsive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FramePacing {
     rate: Rate,
+    causal: CausalClock,
     slice_ms: f64,
     last: LastSlice,
     /// Time at which the awaited frame was requested; `None` if none is.
@@ -95,6 +97,7 @@ impl FramePacing {
                 last_ms: now_ms,
                 ..Rate::default()
             },
+            causal: CausalClock::default(),
             slice_ms: ENGINE_SLICE_MS,
             last: LastSlice::default(),
             requested_ms: None,
@@ -112,6 +115,11 @@ impl FramePacing {
     /// The actual speed, if it is lower than requested.
     pub fn reached(&self) -> Option<f64> {
         self.rate.pace.reached()
+    }
+
+    /// Virtual microseconds between the last two writes, at the causal pace.
+    pub fn since_last_write_us(&self) -> Option<u64> {
+        self.causal.since_us()
     }
 
     /// Returns true if the page is not visible: its requested frame does not come.
@@ -168,11 +176,11 @@ impl FramePacing {
         if std::mem::take(&mut self.last.idle) {
             state.timeline.run.run_idle_work();
         }
-        if state.in_dry_run() {
-            while state.in_dry_run() && left() {
-                state.dry_run_next();
+        if state.editor.in_dry_run() {
+            while state.editor.in_dry_run() && left() {
+                state.editor.dry_run_next(&state.timeline.run);
             }
-            return !state.in_dry_run();
+            return !state.editor.in_dry_run();
         }
         // The clock waits for work in progress.
         if state.timeline.run.goes_on() {
@@ -187,7 +195,9 @@ impl FramePacing {
                 state.run_slice(TASKS_PER_CHECK);
             }
             check(state);
-            state.sync_branch(TASKS_PER_CHECK);
+            state
+                .compare
+                .sync_branch(&state.timeline.run, &state.selection, TASKS_PER_CHECK);
             state.poll();
             return true;
         }
@@ -195,7 +205,11 @@ impl FramePacing {
             // The branch beside may not have reached the instant shown yet.
             let mut went = false;
             while state.compare.branch.is_some() && left() {
-                let there = state.sync_branch(TASKS_PER_CHECK);
+                let there = state.compare.sync_branch(
+                    &state.timeline.run,
+                    &state.selection,
+                    TASKS_PER_CHECK,
+                );
                 went |= !there;
                 if there {
                     break;
@@ -204,15 +218,35 @@ impl FramePacing {
             self.last.idle = !went;
             return went;
         }
+        if state.timeline.goes_by_cause() {
+            self.causal.run(state, passed, &left);
+            self.last.idle = true;
+            // A speed reached at the real pace says nothing about this one.
+            self.rate.pace = Pace::default();
+        } else {
+            self.run_by_time(state, passed, &left);
+        }
+        check(state);
+        while !state
+            .compare
+            .sync_branch(&state.timeline.run, &state.selection, TASKS_PER_CHECK)
+            && clock() - now < 2.0 * slice
+        {}
+        let since = now - self.announced_ms;
+        if announces && since > NEWS_INTERVAL_MS && state.announce(since > DECISION_INTERVAL_MS) {
+            self.announced_ms = now;
+        }
+        state.poll();
+        true
+    }
+
+    /// Advances the clock by the time passed.
+    fn run_by_time(&mut self, state: &mut State, passed: f64, left: &dyn Fn() -> bool) {
         let wanted = passed * 1000.0 * state.timeline.speed + self.rate.carry;
         let from = state.timeline.run.sim().now().0;
         let to = Time(from + wanted as u64);
         self.rate.carry = wanted.fract();
-        while !state.advance(to, TASKS_PER_CHECK) {
-            if clock() - now > slice {
-                break;
-            }
-        }
+        while !state.advance(to, TASKS_PER_CHECK) && left() {}
         self.last.idle = state.timeline.run.sim().now() >= to;
         // A followed cluster's speed is its server's.
         let wanted = if state.timeline.run.follows() {
@@ -220,19 +254,8 @@ impl FramePacing {
         } else {
             wanted
         };
-        self.rate.pace.slice(
-            passed,
-            wanted,
-            state.timeline.run.sim().now().0.saturating_sub(from) as f64,
-        );
-        check(state);
-        while !state.sync_branch(TASKS_PER_CHECK) && clock() - now < 2.0 * slice {}
-        let since = now - self.announced_ms;
-        if announces && since > NEWS_INTERVAL_MS && state.announce(since > DECISION_INTERVAL_MS) {
-            self.announced_ms = now;
-        }
-        state.poll();
-        true
+        let went = state.timeline.run.sim().now().0.saturating_sub(from);
+        self.rate.pace.slice(passed, wanted, went as f64);
     }
 
     /// Returns true if a frame is to be requested now: not while one is awaited.
@@ -279,9 +302,15 @@ impl FramePacing {
         } else {
             (PICTURE_BUDGET_MS - self.picture_cost_ms).clamp(1.0, READ_BUDGET_MS)
         };
-        let mut all = state.read(READS_PER_CHECK);
+        let mut all = state
+            .drawing
+            .pods
+            .read(&state.timeline.run, READS_PER_CHECK);
         while !all && clock() - begun < most {
-            all = state.read(READS_PER_CHECK);
+            all = state
+                .drawing
+                .pods
+                .read(&state.timeline.run, READS_PER_CHECK);
         }
         // A picture shows one instant: it waits for Pods that are not read yet, but not for long. A picture in progress keeps what has been
         // read.

@@ -1,9 +1,8 @@
 //! Links that hold everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that nothing is sent to a server. All
 //! fields but the version are optional; an unknown prefix is rejected with a message.
 
-use super::checkpoint::Recorded;
 use super::record::{InitialCluster, SavedRecord};
-use actions::Action;
+use actions::{Action, RecordedAction};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use i18n::{Message, msg};
@@ -44,6 +43,9 @@ pub struct Link {
     /// Virtual seconds per second, if not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
+    /// True at the causal pace.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_cause: bool,
     /// Instants in milliseconds at which the example's script ran a line: those commands are not a person's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub example: Vec<u64>,
@@ -80,7 +82,7 @@ impl Link {
     pub fn of_scenario(
         scenario: &Scenario,
         seed: u64,
-        commands: &[Recorded],
+        commands: &[RecordedAction],
         end: (u64, Time),
         at: Option<u64>,
     ) -> Link {
@@ -149,14 +151,14 @@ pub struct LinkHistory {
 impl LinkHistory {
     /// Creates the history of recorded commands up to an end.
     pub fn new(
-        commands: &[Recorded],
+        commands: &[RecordedAction],
         end: (u64, Time),
         at: Option<u64>,
         cluster: Option<InitialCluster>,
     ) -> LinkHistory {
         let commands = commands
             .iter()
-            .map(|(tasks, time, command)| (*tasks, time.0, command.clone()))
+            .map(|recorded| (recorded.steps, recorded.time.0, recorded.action.clone()))
             .collect();
         LinkHistory {
             commands,
@@ -471,6 +473,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::StatefulSet)
             .next()
             .unwrap()
@@ -486,7 +489,7 @@ mod tests {
         assert_eq!(
             (
                 again.selection.selected.clone(),
-                again.timeline.breakpoints.len()
+                again.timeline.breakpoints.all().len()
             ),
             (Some(key), 1)
         );
@@ -517,7 +520,7 @@ mod tests {
             for _ in 0..8 {
                 again.run_slice(20);
             }
-            assert!(again.timeline.run.recalls());
+            assert!(again.timeline.run.is_replaying());
             for msg in msgs {
                 again.update(msg);
             }
@@ -539,7 +542,8 @@ mod tests {
                 .timeline
                 .run
                 .commands()
-                .map(|(time, _)| time.0)
+                .iter()
+                .map(|did| did.time.0)
                 .collect();
             assert!(times.is_sorted());
         }
@@ -569,7 +573,7 @@ mod tests {
             state.update(TimelineMsg::Live);
             state.update(ConsoleMsg::Enter("kubectl run a --image=nginx".into()));
             state.update(TimelineMsg::Seconds(5));
-            assert!(state.timeline.run.sim().list(Kind::Pod).count() > 0);
+            assert!(state.timeline.run.sim().store().count(Kind::Pod) > 0);
         };
         let line = |line: &str| Action::Kubectl(line.into());
         forged(

@@ -5,7 +5,7 @@ use super::run::Run;
 use super::selection::Selection;
 use explain::diagnose::{diagnose, refused_evictions};
 use explain::progress;
-use explain::waits::Waits;
+use explain::waits::PendingReason;
 use i18n::format::middle;
 use i18n::{Message, msg};
 use k8s_model::network_policy::NetworkPolicySpec;
@@ -57,7 +57,7 @@ impl Drawing {
     /// Returns a problem that exists even though all Pods are Ready: a drain refused by a budget, a Service that cannot be reached.
     fn trouble(&self, run: &Run, selection: &Selection, services: &[Rc<Service>]) -> Option<Pill> {
         let (sim, scope) = (run.sim(), self.scope(run, selection));
-        let count = |kind| sim.server().count(kind);
+        let count = |kind| sim.store().count(kind);
         let of = |words, of| {
             Some(Pill {
                 of: Some(of),
@@ -96,7 +96,9 @@ impl Drawing {
         }
         // Addresses outside the cluster may be allowed to connect even if no Pod is.
         let admits_outside = |name: &Str, namespace: &str| {
-            let policy = sim.get(&ObjectRef::new(Kind::NetworkPolicy, namespace, name));
+            let policy = sim
+                .store()
+                .get(&ObjectRef::new(Kind::NetworkPolicy, namespace, name));
             policy.is_none_or(|policy| {
                 let rules = NetworkPolicySpec::of(policy).ingress;
                 rules
@@ -106,7 +108,7 @@ impl Drawing {
             })
         };
         let isolated = |key: &ObjectRef| match diagnose(sim, key).map(|found| found.waits) {
-            Some(Waits::Isolated { policies, .. }) => !policies
+            Some(PendingReason::DeniedByPolicy { policies, .. }) => !policies
                 .iter()
                 .any(|name| admits_outside(name, &key.namespace)),
             _ => false,
@@ -153,7 +155,7 @@ impl Drawing {
                 .collect(),
             _ => Vec::new(),
         };
-        k8s_model::sort::sort(&mut drawn);
+        drawn.sort();
         let shown = |object: &&Rc<Object>| match &scope {
             _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
@@ -161,9 +163,13 @@ impl Drawing {
         };
         // ReplicaSets by owner.
         let owner = |set: &Rc<Object>| Some((set.meta.controller()?.uid, set.meta.uid));
-        let mut sets: Vec<(Uid, Uid)> =
-            run.sim().list(Kind::ReplicaSet).filter_map(owner).collect();
-        k8s_model::sort::sort_by_key(&mut sets, |(owner, _)| *owner);
+        let mut sets: Vec<(Uid, Uid)> = run
+            .sim()
+            .store()
+            .list(Kind::ReplicaSet)
+            .filter_map(owner)
+            .collect();
+        sets.sort_by_key(|(owner, _)| *owner);
         let pods = |object: &Object| {
             owners(&sets, object)
                 .map(|owner| self.pods.pods.totals(owner))
@@ -183,12 +189,12 @@ impl Drawing {
             Kind::Job,
         ]
         .into_iter()
-        .flat_map(|kind| run.sim().list(kind))
+        .flat_map(|kind| run.sim().store().list(kind))
         .filter(|object| {
             object
                 .meta
                 .controller()
-                .is_none_or(|owner| owner.kind == "CronJob")
+                .is_none_or(|owner| owner.is_kind(Kind::CronJob))
         })
         .filter(shown)
         .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
@@ -358,6 +364,7 @@ mod tests {
                 .timeline
                 .run
                 .sim()
+                .store()
                 .list(Kind::Job)
                 .next()
                 .unwrap()
@@ -491,7 +498,7 @@ mod tests {
         let text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: nginx}, ports: [{port: 80, targetPort: 8080}]}\n---\n\
                     apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: shut}\nspec: {podSelector: {matchLabels: {app: nginx}}}\n---\n\
                     apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: all}\nspec: {minAvailable: 2, selector: {matchLabels: {app: nginx}}}\n---\n\
-                    {apiVersion: v1, kind: Pod, metadata: {name: client}, spec: {containers: [{name: c, image: busybox, command: [sleep, '9999']}]}}";
+                    {apiVersion: v1, kind: Pod, metadata: {name: client}, spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: busybox, command: [sleep, '9999']}]}}";
         let mut state = settled(&[(examples::ALL[0].text)(), text].join("\n---\n"));
         let mut after = |line: &str, seconds: i64| {
             state.update(ConsoleMsg::Enter(line.into()));
@@ -563,6 +570,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .filter(|pod| pod.to_value()["spec"]["nodeName"].is_null())
             .count();

@@ -1,13 +1,12 @@
 //! Playback of an embedded page: markers, idle stretches that are skipped, and looping.
 
 use super::effect::Effect;
-use super::quiet::QUIET_US;
 use super::run::Run;
 use super::timeline::Timeline;
 use apiserver::Journal;
+use cluster::settled::QUIET_US;
 use i18n::Message;
 use k8s_model::Time;
-use k8s_model::sort::sort_by_key;
 use k8s_model::time::SECOND;
 
 /// Longest time searched for the next change; a longer stretch without one counts as the end.
@@ -227,7 +226,7 @@ fn next_change(run: &Run) -> Option<Time> {
     let mut sim = run.newest().clone();
     let (until, since) = (sim.now().after(LOOK_AHEAD_US), sim.journal().len());
     for _ in 0..LOOK_AHEAD_TASKS {
-        sim.next_task().filter(|at| *at <= until)?;
+        sim.tasks.next_due().filter(|at| *at <= until)?;
         sim.step();
         if let Some(next) = first(sim.journal(), since) {
             return Some(next);
@@ -261,7 +260,7 @@ fn markers(text: &str) -> Vec<Marker> {
         .filter_map(marker)
         .take(MAX_MARKERS)
         .collect();
-    sort_by_key(&mut all, |marker| marker.at);
+    all.sort_by_key(|marker| marker.at);
     all.dedup_by_key(|marker| marker.at);
     all
 }

@@ -48,7 +48,7 @@ impl PodCache {
     /// Reads the writes to Pods since the last call, at most `most` entries or Pods. Returns true when all are read.
     pub fn read(&mut self, run: &Run, most: usize) -> bool {
         let (epoch, happened) = (run.epoch, run.happened());
-        let get = |key: &ObjectRef| run.get(key).cloned();
+        let get = |key: &ObjectRef| run.sim().store().get(key).cloned();
         if let Some((turn, read)) = self.position
             && turn == epoch
             && read <= happened
@@ -63,7 +63,7 @@ impl PodCache {
             for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
                 // An object written again later is read at its newest entry.
                 let gone = op == Op::Deleted;
-                if gone || run.sim().server().is_newest(object) {
+                if gone || run.sim().store().is_newest(object) {
                     self.pods.take(object, gone, &get);
                 }
             }
@@ -74,7 +74,7 @@ impl PodCache {
         if backfill.epoch != epoch || backfill.happened > happened {
             *backfill = PodBackfill::new(run);
         }
-        let some = run.sim().server().some(Kind::Pod, backfill.places, most);
+        let some = run.sim().store().some(Kind::Pod, backfill.places, most);
         let done = some
             .map(|some| some.for_each(|object| backfill.pods.take(object, false, &get)))
             .is_none();
@@ -91,6 +91,7 @@ impl PodCache {
     pub fn ready_of(&self, run: &Run, object: &Object) -> usize {
         let (sim, uid) = (run.sim(), object.meta.uid);
         let sets = sim
+            .store()
             .list(Kind::ReplicaSet)
             .filter(|set| set.meta.is_controlled_by(uid))
             .map(|set| set.meta.uid);
@@ -100,7 +101,7 @@ impl PodCache {
                 if drawn {
                     self.pods.totals(uid).ready
                 } else {
-                    sim.ready_of(uid)
+                    sim.informers.controller_manager.cache.ready_pods(uid)
                 }
             })
             .sum()

@@ -1,8 +1,8 @@
 //! Record of a cluster, one JSON value per line, as `loopscope serve` keeps it and sends it to following pages: first the initial cluster,
 //! then each command with its place, and in between the progress of the clock.
 
-use super::checkpoint::Recorded;
 use actions::Action;
+use actions::RecordedAction;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Time, Timestamp};
 use scenario::Scenario;
@@ -96,8 +96,12 @@ pub fn head(seed: u64, config: &ClusterConfig) -> String {
 }
 
 /// Formats the line of a command.
-pub fn did((tasks, at, command): &Recorded) -> String {
-    written(&Line::Did(*tasks, at.0, command.clone()))
+pub fn did(recorded: &RecordedAction) -> String {
+    written(&Line::Did(
+        recorded.steps,
+        recorded.time.0,
+        recorded.action.clone(),
+    ))
 }
 
 /// Formats the line of the clock.
@@ -123,7 +127,7 @@ pub struct SavedRecord {
     /// Initial cluster.
     pub config: ClusterConfig,
     /// Commands, in order.
-    pub commands: Vec<Recorded>,
+    pub commands: Vec<RecordedAction>,
     /// Progress of the clock: number of tasks, and time.
     pub end: (u64, Time),
 }
@@ -181,7 +185,11 @@ impl SavedRecord {
             (Line::Did(tasks, at, action), Some(record)) => {
                 // Neither tasks nor time go back.
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
-                record.commands.push((record.end.0, record.end.1, action));
+                record.commands.push(RecordedAction {
+                    steps: record.end.0,
+                    time: record.end.1,
+                    action,
+                });
             }
             (Line::Clock(tasks, at), Some(record)) => {
                 record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)))
@@ -201,9 +209,17 @@ mod tests {
             epoch: Timestamp::new(7),
             ..ClusterConfig::with_nodes(5)
         };
-        let commands: Vec<Recorded> = vec![
-            (3, Time(5), Action::Apply("kind: Pod\n# 控制器".into())),
-            (9, Time(11), Action::Kubectl("get pods".into())),
+        let commands: Vec<RecordedAction> = vec![
+            RecordedAction {
+                steps: 3,
+                time: Time(5),
+                action: Action::apply("kind: Pod\n# 控制器"),
+            },
+            RecordedAction {
+                steps: 9,
+                time: Time(11),
+                action: Action::kubectl("get pods"),
+            },
         ];
         let mut lines = vec![head(4, &config)];
         lines.extend(commands.iter().map(did));

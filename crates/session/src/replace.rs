@@ -173,7 +173,7 @@ mod tests {
         state.update(ReplaceMsg::Ask(Replacement::StartOver));
         state.update(ReplaceMsg::Confirm);
         assert!(state.replacing.before.is_some());
-        assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
+        assert_eq!(state.timeline.run.sim().store().count(Kind::Deployment), 1);
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         assert!(state.replacing.before.is_some());
         state.update(ConsoleMsg::Enter(

@@ -4,6 +4,7 @@ use super::effect::Effect;
 use super::run::Run;
 use super::trial::{Trial, Verdicts};
 use actions::Action;
+use apiserver::Actor;
 use explain::diagnose::{self, Diagnosis, Remedy};
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -70,7 +71,7 @@ pub enum SelectionMsg {
     /// Folds a group, by the uid of its heading, or unfolds it.
     Fold(String),
     /// Selects a loop of the control plane; the selected one is deselected.
-    Loop(Option<String>),
+    Loop(Option<Actor>),
     /// Another manifest is loaded; another diagram may be shown.
     Load(Option<&'static View>),
     /// A breakpoint was hit for this object.
@@ -101,7 +102,7 @@ pub struct Selection {
     /// Grouping of workloads, and the folded groups.
     pub grouping: Grouping,
     /// Loop shown by the diagram of loops, to which the timeline is filtered.
-    pub selected_loop: Option<String>,
+    pub selected_loop: Option<Actor>,
     /// True if the loop was selected after the object: the inspector shows it.
     pub inspects_loop: bool,
     /// True if a person has selected an object since the apply in progress began.
@@ -159,12 +160,12 @@ impl Selection {
                 }
             }
             SelectionMsg::Fold(uid) => self.grouping.toggle(uid),
-            SelectionMsg::Loop(name) => {
+            SelectionMsg::Loop(actor) => {
                 // A selected loop that is not inspected is inspected first, and then deselected.
-                self.selected_loop = if self.selected_loop == name && self.inspects_loop {
+                self.selected_loop = if self.selected_loop == actor && self.inspects_loop {
                     None
                 } else {
-                    name
+                    actor
                 };
                 self.inspects_loop = self.selected_loop.is_some();
             }
@@ -221,15 +222,15 @@ impl Selection {
     }
 
     /// Returns the loop that the inspector shows: the one selected in the diagram of loops, until an object is selected.
-    pub fn inspected_loop(&self) -> Option<&str> {
+    pub fn inspected_loop(&self) -> Option<&Actor> {
         self.selected_loop
-            .as_deref()
+            .as_ref()
             .filter(|_| self.inspects_loop && self.view.uses.loops)
     }
 
     /// Returns the selected object, if it exists at the instant shown.
     pub fn object<'r>(&self, run: &'r Run) -> Option<&'r Rc<Object>> {
-        run.get(self.selected.as_ref()?)
+        run.sim().store().get(self.selected.as_ref()?)
     }
 
     /// Returns the verdicts of the trial of its remedies.
@@ -243,7 +244,7 @@ impl Selection {
             .into_iter()
             .filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
         let all = all
-            .flat_map(|kind| run.sim().list(kind))
+            .flat_map(|kind| run.sim().store().list(kind))
             .filter(|object| object.meta.controller().is_none());
         let shown = all.filter(|object| {
             self.namespace
@@ -292,13 +293,13 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .unwrap()
             .key();
-        let choose = |state: &mut State| {
-            state.update(SelectionMsg::Loop(Some("replicaset-controller".into())))
-        };
+        let controller = cluster::loops::named("replicaset-controller").unwrap();
+        let choose = |state: &mut State| state.update(SelectionMsg::Loop(Some(controller.clone())));
         choose(&mut state);
         assert_eq!(
             state.selection.inspected_loop(),
@@ -306,10 +307,7 @@ mod tests {
             "another diagram has no loops"
         );
         state.update(SelectionMsg::View(&views::loops::VIEW));
-        assert_eq!(
-            state.selection.inspected_loop(),
-            Some("replicaset-controller")
-        );
+        assert_eq!(state.selection.inspected_loop(), Some(&controller));
         state.update(SelectionMsg::Select(Some(object)));
         assert_eq!(
             (
@@ -319,10 +317,7 @@ mod tests {
             (None, true)
         );
         choose(&mut state);
-        assert_eq!(
-            state.selection.inspected_loop(),
-            Some("replicaset-controller")
-        );
+        assert_eq!(state.selection.inspected_loop(), Some(&controller));
         choose(&mut state);
         assert_eq!(
             (
@@ -343,8 +338,8 @@ mod tests {
     }
 
     fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
-        let found = state.diagnosis();
-        let helps = state.verdicts(&found).helps;
+        let found = state.selection.diagnosis(&state.timeline.run);
+        let helps = state.selection.verdicts(&state.timeline.run, &found).helps;
         (found, helps)
     }
 
@@ -355,6 +350,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .expect("a Pod")
@@ -368,7 +364,7 @@ mod tests {
         state.update(SelectionMsg::Select(Some(pod.clone())));
         assert_eq!(apply(&mut state, "nginx:1.9.1"), Some(Kind::Pod));
         state.update(TimelineMsg::Seconds(60));
-        assert!(state.timeline.run.get(&pod).is_none());
+        assert!(state.timeline.run.sim().store().get(&pod).is_none());
         assert_eq!(apply(&mut state, "nginx:1.27"), Some(Kind::Deployment));
     }
 
@@ -529,7 +525,13 @@ mod tests {
         let at = helps.iter().position(|helps| *helps).expect("one helps");
         state.update(SelectionMsg::Remedy(found[0].remedies[at].clone()));
         state.update(TimelineMsg::Seconds(10));
-        assert_eq!((state.diagnosis(), ready(&state.timeline.run)), (vec![], 2));
+        assert_eq!(
+            (
+                state.selection.diagnosis(&state.timeline.run),
+                ready(&state.timeline.run)
+            ),
+            (vec![], 2)
+        );
     }
 
     #[test]
@@ -544,19 +546,20 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(k8s_model::Kind::Pod)
             .find(|pod| pod.pod().is_some_and(|pod| pod.is_ready()))
             .unwrap()
             .key();
         let try_all = |state: &mut State| {
             state.update(SelectionMsg::Select(Some(pod.clone())));
-            let found = state.diagnosis();
+            let found = state.selection.diagnosis(&state.timeline.run);
             assert!(
                 !found.is_empty() && !found[0].remedies.is_empty(),
                 "{found:#?}"
             );
-            while state.try_next_remedy(&found) {}
-            let verdicts = state.verdicts(&found);
+            while state.selection.try_next(&state.timeline.run, &found) {}
+            let verdicts = state.selection.verdicts(&state.timeline.run, &found);
             (
                 verdicts.recovers,
                 verdicts.helps.contains(&true),
@@ -581,7 +584,10 @@ mod tests {
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(10));
         // In a small cluster remedies are tried automatically, one after another.
-        while state.try_next_remedy(&state.diagnosis()) {}
+        while state.selection.try_next(
+            &state.timeline.run,
+            &state.selection.diagnosis(&state.timeline.run),
+        ) {}
         assert!(diagnosed(&state).1.contains(&true));
         // Passing time alone changes nothing.
         state.update(TimelineMsg::Seconds(5));

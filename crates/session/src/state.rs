@@ -5,11 +5,10 @@ use super::compare::{Compare, CompareMsg};
 use super::console::{Console, ConsoleMsg};
 use super::demo::Demo;
 use super::drawing::{Drawing, Picture};
-use super::drift::DriftedField;
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::follow::Following;
-use super::journal_marks::{AbandonedBranch, JournalMarks};
+use super::journal_marks::JournalMarks;
 use super::lesson::Player;
 use super::msg::Msg;
 use super::permalink::Link;
@@ -18,14 +17,16 @@ use super::replace::Replacing;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
-use actions::Action;
+use actions::{Action, OutputLine};
+use explain::control_loop;
 use explain::diagnose::Diagnosis;
+use explain::remedies;
 use explain::standing::{self, Standing};
 use explain::waits::Health;
 use fault::Fault;
 use i18n::{Message, msg};
 use k8s_model::{Kind, Object, ObjectRef, Time};
-use projection::marks::Mark;
+use lesson::format::Tongue;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use views::card::{self, Card};
@@ -60,7 +61,8 @@ pub struct State {
     pub player: Option<Player>,
     /// The cluster served elsewhere that the page follows.
     pub following: Option<Following>,
-    marks: JournalMarks,
+    /// Marks of the timeline.
+    pub marks: JournalMarks,
 }
 
 impl State {
@@ -116,7 +118,7 @@ impl State {
         if self.timeline.run.applies() && !msg.keeps_apply() {
             self.finish_apply();
         }
-        if self.is_the_servers(&msg) {
+        if self.routes_to_server(&msg) {
             return;
         }
         let acts = self.acts(&msg);
@@ -143,7 +145,7 @@ impl State {
             }
             Msg::Timeline(msg) => self.clock(msg),
             Msg::Editor(msg) => self.edit(msg),
-            Msg::Console(msg) => self.type_in(msg),
+            Msg::Console(msg) => self.submit_line(msg),
             Msg::Selection(msg) => self.select(msg),
             Msg::Compare(msg) => self.compare(msg),
             Msg::Apply => self.perform(vec![Effect::Apply]),
@@ -175,6 +177,7 @@ impl State {
             Msg::Apply => !lesson::is_lesson(&self.editor.text),
             Msg::Timeline(TimelineMsg::Switch(_))
             | Msg::Selection(SelectionMsg::Remedy(_))
+            | Msg::Compare(CompareMsg::Experiment(_))
             | Msg::Fault(_) => true,
             _ => false,
         }
@@ -212,6 +215,9 @@ impl State {
     }
 
     pub(super) fn clock(&mut self, msg: TimelineMsg) {
+        if let TimelineMsg::Switch(_) = msg {
+            self.compare.keep(&mut self.timeline.run);
+        }
         // The snapshots and branches belong to the cluster that was discarded.
         if msg == TimelineMsg::Restart {
             self.compare = Compare::default();
@@ -231,7 +237,7 @@ impl State {
         self.perform(effects);
     }
 
-    fn compare(&mut self, msg: CompareMsg) {
+    pub(super) fn compare(&mut self, msg: CompareMsg) {
         let effects = self
             .compare
             .update(msg, &mut self.timeline.run, &self.selection);
@@ -261,8 +267,8 @@ impl State {
                 Effect::Fork => self.fork(),
                 Effect::Execute(command) => drop(self.execute(command)),
                 Effect::ExecuteFault(fault) => self.execute_fault(fault),
-                Effect::Enter(line) => self.type_in(ConsoleMsg::Run(line)),
-                Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
+                Effect::Enter(line) => self.submit_line(ConsoleMsg::Run(line)),
+                Effect::Print(lines) => self.submit_line(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
                     self.editor.forget_drift();
                     self.marks = JournalMarks::default();
@@ -284,13 +290,16 @@ impl State {
         }
     }
 
-    /// Runs a command; returns true if it failed.
-    fn execute(&mut self, command: Action) -> bool {
+    /// Runs an action; returns its first line of failure, if it failed.
+    fn execute(&mut self, command: Action) -> Option<String> {
         if self.send(&command) {
-            return false;
+            return None;
         }
         let silent = match &command {
-            Action::Fault(fault) => msg::notice_fault(fault.to_string()),
+            // A fault without an answer of its own is described by its offer.
+            Action::Fault(fault) => self
+                .offered(&command)
+                .unwrap_or_else(|| msg::notice_fault(fault.to_string())),
             _ => Message::default(),
         };
         let prints = matches!(
@@ -298,29 +307,30 @@ impl State {
             Action::Kubectl(_) | Action::Edited(_) | Action::Apply(_) | Action::Beside(..)
         );
         let answer = self.timeline.run.command(command);
-        let told = answer
+        let first = answer
             .failure
-            .as_ref()
-            .or(answer.lines.first().map(|line| &line.text));
-        let notice = told.map_or(silent, Message::name);
+            .or_else(|| answer.lines.first().map(|line| line.text.clone()));
+        let notice = first.as_ref().map_or(silent, Message::name);
         if answer.failed {
             self.announcer.say_failed(notice)
         } else {
             self.announcer.say(notice)
         }
         if prints {
-            self.type_in(ConsoleMsg::Print(answer.lines));
+            self.submit_line(ConsoleMsg::Print(answer.lines));
         }
-        answer.failed
+        answer.failed.then(|| first.unwrap_or_default())
     }
 
+    /// Injects a fault, and prints that in the console.
     fn execute_fault(&mut self, fault: Fault) {
         self.fork();
-        let error = self.execute(Action::Fault(fault));
-        let text = self.announcer.notice().english();
-        self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(
-            text, error,
-        )]));
+        let injected = msg::notice_fault(fault.to_string()).english();
+        let line = match self.execute(Action::Fault(fault)) {
+            Some(failure) => OutputLine::new(failure, true),
+            None => OutputLine::new(injected, false),
+        };
+        self.submit_line(ConsoleMsg::Print(vec![line]));
     }
 
     /// Applies the rest of the apply in progress: the next message concerns its whole result.
@@ -342,7 +352,7 @@ impl State {
             return;
         }
         let lines = self.timeline.run.poll();
-        self.type_in(ConsoleMsg::Print(lines));
+        self.submit_line(ConsoleMsg::Print(lines));
     }
 
     /// Runs towards a time with a budget of tasks, stopping at breakpoints. Returns true when there is nothing left to run.
@@ -389,7 +399,7 @@ impl State {
         }
         let effects = self.timeline.run_slice(budget);
         self.perform(effects);
-        self.hurry();
+        self.fast_forward();
         self.tick_lesson();
         self.resume_lesson();
     }
@@ -406,28 +416,12 @@ impl State {
         self.perform(effects);
     }
 
-    /// Advances the branch beside this one to the same instant, with a budget of tasks. Returns true when it is there.
-    pub fn sync_branch(&mut self, budget: usize) -> bool {
-        self.compare
-            .sync_branch(&self.timeline.run, &self.selection, budget)
-    }
-
     /// Announces news while the clock runs; the newest decision only with `all`. Returns true if there is a new notice.
     pub fn announce(&mut self, all: bool) -> bool {
         self.announcer
             .announce(all, &self.timeline.run, &self.marks, || {
                 self.drawing.standing()
             })
-    }
-
-    /// Advances the dry run by one document. Returns true when it has just finished.
-    pub fn dry_run_next(&mut self) -> bool {
-        self.editor.dry_run_next(&self.timeline.run)
-    }
-
-    /// Returns true while a dry run is in progress.
-    pub fn in_dry_run(&self) -> bool {
-        self.editor.in_dry_run()
     }
 
     /// Returns the manifest in effect at an instant of the past, if it is not the text of the editor.
@@ -438,24 +432,9 @@ impl State {
             .filter(|then| *then != self.editor.text)
     }
 
-    /// Returns the fields that the manifest sets and the cluster has changed since the apply.
-    pub fn drift(&mut self) -> Vec<DriftedField> {
-        self.editor.drift(&self.timeline.run)
-    }
-
     /// Returns the selected object, if it exists at the instant shown.
     pub fn object(&self) -> Option<&Rc<Object>> {
         self.selection.object(&self.timeline.run)
-    }
-
-    /// Diagnoses the selected object: the chain of waiting down to the root cause.
-    pub fn diagnosis(&self) -> Vec<Diagnosis> {
-        self.selection.diagnosis(&self.timeline.run)
-    }
-
-    /// Returns the verdicts of the trial of its remedies.
-    pub fn verdicts(&self, found: &[Diagnosis]) -> super::trial::Verdicts {
-        self.selection.verdicts(&self.timeline.run, found)
     }
 
     /// Returns the state of the selected object, given its diagnosis and the remedies that help.
@@ -479,32 +458,12 @@ impl State {
             ))
         });
         let asked = keys
-            .filter(|(_, key)| sim.get(key).is_some())
+            .filter(|(_, key)| sim.store().get(key).is_some())
             .take(MAX_STANDINGS);
         let told = asked.map(|(uid, key)| (uid, standing::of(sim, &key)));
         let worse =
             told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting));
-        k8s_model::sort::tree(worse.map(|(uid, of)| (uid, of.sentence)))
-    }
-
-    /// Tries the next remedy of the selected object on a copy, if that is quick. Returns true while there are more.
-    pub fn try_next_remedy(&mut self, found: &[Diagnosis]) -> bool {
-        self.selection.try_next(&self.timeline.run, found)
-    }
-
-    /// Lists the workloads whose rollout can be followed: uids and keys.
-    pub fn workloads(&self) -> Vec<(String, ObjectRef)> {
-        self.selection.workloads(&self.timeline.run)
-    }
-
-    /// Returns the marks of the timeline: of all entries read, also after the instant shown.
-    pub fn marks(&mut self) -> Rc<Vec<Mark>> {
-        self.marks.read(&self.timeline.run)
-    }
-
-    /// Returns the abandoned branch, or the last one forked from this one: the fork, and what happened on the branch after it.
-    pub fn abandoned_branch(&mut self) -> Option<Rc<AbandonedBranch>> {
-        self.marks.abandoned_branch(&self.timeline.run)
+        worse.map(|(uid, of)| (uid, of.sentence)).collect()
     }
 
     /// Returns true if the picture or the timeline lags behind the history.
@@ -513,11 +472,6 @@ impl State {
         self.drawing.lags()
             || self.marks.scanned() < run.journal().len()
             || !self.drawing.pods.is_current(run)
-    }
-
-    /// Reads the writes to Pods since the last call, at most `most` entries or Pods. Returns true when all are read.
-    pub fn read(&mut self, most: usize) -> bool {
-        self.drawing.pods.read(&self.timeline.run, most)
     }
 
     /// Draws the picture. Returns the same pointer as before if nothing in it has changed.
@@ -542,6 +496,31 @@ impl State {
         self.compare
             .share_axes(&mut self.drawing, &self.timeline.run, &self.selection, most);
         self.drawing.draw(&self.timeline.run, &self.selection, most)
+    }
+
+    /// Describes the effect of an action offered for the selected object or loop.
+    pub fn offered(&self, action: &Action) -> Option<Message> {
+        let sim = self.timeline.run.sim();
+        let of_loop = self
+            .selection
+            .selected_loop
+            .iter()
+            .flat_map(|actor| control_loop::offers(sim, actor.component));
+        let of_object = self
+            .object()
+            .map(|object| remedies::of(sim, object))
+            .unwrap_or_default();
+        let offer = of_object
+            .into_iter()
+            .chain(of_loop)
+            .find(|offer| offer.action == *action)?;
+        Some(msg::offer_done(offer.words, offer.title))
+    }
+
+    /// Title of the lesson in progress.
+    pub fn lesson_title(&self, tongue: Tongue) -> Option<String> {
+        let player = self.player.as_ref()?;
+        Some(player.file().lesson().title.plain(tongue))
     }
 
     /// Builds the hover card of an object at the instant shown.
@@ -590,12 +569,17 @@ mod tests {
         );
         // The abandoned branch is shown on the timeline, from either side.
         let left = |state: &mut State| {
-            let left = state.abandoned_branch().expect("a fork");
+            let left = state
+                .marks
+                .abandoned_branch(&state.timeline.run)
+                .expect("a fork");
             (
                 left.number,
                 left.at,
                 left.marks.iter().all(|mark| mark.at > 500),
-                left.marks.iter().any(|mark| mark.lane == 0),
+                left.marks
+                    .iter()
+                    .any(|mark| mark.lane == projection::marks::Lane::User),
             )
         };
         assert_eq!(left(&mut state), (2, 500, true, false));
@@ -623,6 +607,7 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .expect("a Pod")
@@ -636,6 +621,7 @@ mod tests {
                 .timeline
                 .run
                 .sim()
+                .store()
                 .list(Kind::Pod)
                 .filter_map(|p| p.pod())
                 .flat_map(|p| &p.status.container_statuses)
@@ -667,13 +653,14 @@ mod tests {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .expect("a Pod")
             .key();
         let chain = words::chain(
             state.timeline.run.journal(),
-            state.timeline.run.sim().delays(),
+            &state.timeline.run.sim().delays,
             &pod,
             0,
         );

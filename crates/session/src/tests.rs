@@ -22,6 +22,7 @@ pub fn settled(text: &str) -> State {
 /// Number of ready Pods.
 pub fn ready(run: &Run) -> usize {
     run.sim()
+        .store()
         .list(Kind::Pod)
         .filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready()))
         .count()
@@ -84,7 +85,7 @@ fn seen(state: &State) -> String {
     let run = &state.timeline.run;
     let cluster = (
         run.sim().now(),
-        run.sim().server().version(),
+        run.sim().store().version(),
         run.objects(),
         entries(run.journal().iter()),
         run.branches(),
@@ -104,8 +105,8 @@ fn finish(state: &mut State) -> usize {
         parts += 1;
     }
     // A pending edit is tried.
-    while state.in_dry_run() {
-        state.dry_run_next();
+    while state.editor.in_dry_run() {
+        state.editor.dry_run_next(&state.timeline.run);
     }
     parts
 }
@@ -116,8 +117,8 @@ fn begun(text: &str) -> State {
     state.update(TimelineMsg::Seconds(10));
     state.update(EditorMsg::Edit(text.into()));
     state.update(EditorMsg::Check);
-    while state.in_dry_run() {
-        state.dry_run_next();
+    while state.editor.in_dry_run() {
+        state.editor.dry_run_next(&state.timeline.run);
     }
     state.update(Msg::Apply);
     assert!(state.timeline.run.goes_on() && state.timeline.run.applies());
@@ -143,7 +144,7 @@ fn pods_without_a_workload_have_a_pill_as_well() {
         let mut state = State::new(text, 1);
         finish(&mut state);
         state.update(TimelineMsg::Seconds(10));
-        while !state.read(usize::MAX) {}
+        while !state.drawing.pods.read(&state.timeline.run, usize::MAX) {}
         state.draw(usize::MAX).pill.clone().map(|pill| pill.words)
     };
     assert_eq!(pill(&pod("a", 1)).as_deref(), Some("All Pods are Ready"));
@@ -180,7 +181,7 @@ fn what_is_chosen_at_first_stands_first_in_the_picture() {
         state.selection.selected.as_ref().map(|key| &*key.name),
         Some("web-9")
     );
-    while !state.read(usize::MAX) {}
+    while !state.drawing.pods.read(&state.timeline.run, usize::MAX) {}
     let scene = state.draw(usize::MAX).scene.clone();
     let first = scene.items.iter().find(|item| {
         item.id.kind == "Deployment" || item.id.kind == "StatefulSet" || item.id.kind == "Pod"
@@ -261,7 +262,10 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
             ["kind: ConfigMap", "apiVersion: apps/v1"]
         );
         assert_eq!(
-            whole.get(&ObjectRef::new(Kind::Deployment, "default", "web-39")),
+            whole
+                .sim()
+                .store()
+                .get(&ObjectRef::new(Kind::Deployment, "default", "web-39")),
             None
         );
         assert_eq!(
@@ -310,6 +314,7 @@ fn a_short_manifest_is_applied_at_once() {
                     .timeline
                     .run
                     .sim()
+                    .store()
                     .list(Kind::ConfigMap)
                     .filter(|c| c.meta.name.starts_with("c-"))
                     .count()
@@ -400,7 +405,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     let before = Time(applied.0 - 1);
 
     state.timeline.run.seek(before, usize::MAX);
-    assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
+    assert_eq!(state.timeline.run.sim().store().count(Kind::Deployment), 1);
     // Forward across the apply, and to it from the nearest checkpoint, by the smallest steps.
     let mut parts = 0;
     while !state.timeline.run.advance(applied, 1) {
@@ -435,7 +440,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
 
     // A fork in the middle of the apply has all of it.
     state.timeline.run.seek(before, usize::MAX);
-    while state.timeline.run.sim().list(Kind::Deployment).count() < 20 {
+    while state.timeline.run.sim().store().count(Kind::Deployment) < 20 {
         assert!(!state.timeline.run.advance(applied, 1));
     }
     state.update(TimelineMsg::Branch);
@@ -457,7 +462,10 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     // A comparison with another branch at that instant waits until the apply is complete.
     state.update(TimelineMsg::Branch);
     state.update(CompareMsg::With(Some(1)));
-    while !state.sync_branch(16) {}
+    while !state
+        .compare
+        .sync_branch(&state.timeline.run, &state.selection, 16)
+    {}
     let beside = state
         .compare
         .branch
@@ -505,4 +513,27 @@ fn all_namespaces_are_those_of_the_system_too() {
         3,
         "{system:?}"
     );
+}
+
+#[test]
+fn the_branch_that_is_given_up_is_the_oldest() {
+    let mut state = settled((examples::ALL[0].text)());
+    // A branch ends where it began: each begins before the one shown.
+    let fork = |state: &mut State, second: u64| {
+        state
+            .timeline
+            .run
+            .seek(Time(second * 1_000_000), usize::MAX);
+        state.update(TimelineMsg::Branch);
+    };
+    for second in [5, 4, 3, 2] {
+        fork(&mut state, second);
+    }
+    assert_eq!(state.timeline.run.branches(), (5, vec![1, 2, 3, 4]));
+    // The newest takes the place of the first in the list, and stays nevertheless.
+    state.update(TimelineMsg::Switch(1));
+    fork(&mut state, 1);
+    let (shown, mut others) = state.timeline.run.branches();
+    others.sort_unstable();
+    assert_eq!((shown, others), (6, vec![2, 3, 4, 5]));
 }

@@ -1,10 +1,11 @@
 //! The clock: the run, its speed, the target of a run at full speed, and the breakpoints.
 
-use super::breakpoint::Breakpoint;
+use super::breakpoint::{Breakpoint, Breakpoints};
 use super::effect::Effect;
 use super::playback::Playback;
 use super::run::Run;
 use super::speed;
+use apiserver::Actor;
 use explain::effect;
 use explain::words;
 use i18n::{Message, msg};
@@ -53,6 +54,8 @@ pub enum TimelineMsg {
     Seconds(i64),
     /// Sets the speed in virtual seconds per second.
     Speed(f64),
+    /// Sets the causal pace, or the real one.
+    ByCause(bool),
     /// Seeks to an instant, in milliseconds.
     Seek(u64),
     /// Seeks to the next action of a person or, if false, to the previous one.
@@ -89,10 +92,14 @@ pub struct Timeline {
     pub run_until: Option<RunUntil>,
     /// Virtual seconds per second.
     pub speed: f64,
+    /// True at the causal pace (`causal.rs`).
+    pub by_cause: bool,
+    /// Causal pace as it was before a lesson set it; `None` outside of such a lesson.
+    pub(crate) by_cause_before: Option<bool>,
     /// Speed last set at the newest instant: a replay of the past returns to it.
     live_speed: f64,
     /// Breakpoints.
-    pub breakpoints: Vec<Breakpoint>,
+    pub breakpoints: Breakpoints,
     /// Error of the last breakpoint entered.
     pub breakpoint_error: Message,
     /// Breakpoint at which the clock stopped.
@@ -114,8 +121,10 @@ impl Timeline {
             resumes: false,
             run_until: None,
             speed: 1.0,
+            by_cause: false,
+            by_cause_before: None,
             live_speed: 1.0,
-            breakpoints: Vec::new(),
+            breakpoints: Breakpoints::default(),
             breakpoint_error: Message::default(),
             stopped: None,
             idle_at: None,
@@ -143,7 +152,10 @@ impl Timeline {
     fn act(&mut self, msg: TimelineMsg) -> Vec<Effect> {
         use TimelineMsg as Msg;
         // A person who moves the clock is not taken elsewhere.
-        if !matches!(msg, Msg::Speed(_) | Msg::Break(_) | Msg::Unbreak(_)) {
+        if !matches!(
+            msg,
+            Msg::Speed(_) | Msg::ByCause(_) | Msg::Break(_) | Msg::Unbreak(_)
+        ) {
             self.arrives = None;
         }
         if matches!(
@@ -173,6 +185,7 @@ impl Timeline {
             Msg::StepBack => self.step_back(),
             Msg::Seconds(seconds) => return self.skip(seconds),
             Msg::Speed(speed) => self.set_speed(speed),
+            Msg::ByCause(by_cause) => self.by_cause = by_cause,
             Msg::Seek(ms) => {
                 self.seek(Time::end_of_ms(ms));
                 // An instant of the past is to be looked at: pause.
@@ -206,9 +219,8 @@ impl Timeline {
             Msg::Settle => (self.playing, self.run_until) = (false, Some(RunUntil::Settled)),
             Msg::Break(text) => self.add_breakpoint(&text),
             Msg::Unbreak(at) => {
-                if at < self.breakpoints.len() {
-                    self.breakpoints.remove(at);
-                }
+                self.breakpoints.remove(at);
+                self.breakpoints.observe(&self.run);
             }
         }
         Vec::new()
@@ -220,6 +232,26 @@ impl Timeline {
         if !self.run.in_past() {
             self.live_speed = self.speed;
         }
+    }
+
+    /// Sets the causal pace for a lesson, unless the lesson before it has.
+    pub(crate) fn begin_causal_pace(&mut self) {
+        if self.by_cause_before.is_none() {
+            self.by_cause_before = Some(std::mem::replace(&mut self.by_cause, true));
+        }
+    }
+
+    /// Restores the pace as it was before the lessons.
+    pub(crate) fn end_causal_pace(&mut self) {
+        if let Some(before) = self.by_cause_before.take() {
+            self.by_cause = before;
+        }
+    }
+
+    /// Returns true if the clock goes at the causal pace: a followed cluster has its server's, and a link's history is repeated as fast as
+    /// possible.
+    pub fn goes_by_cause(&self) -> bool {
+        self.by_cause && !self.run.follows() && !self.run.is_replaying()
     }
 
     /// Restores the speed when a replay reaches the newest instant; returns true if it changed.
@@ -243,7 +275,7 @@ impl Timeline {
         let printed = self.run.poll();
         self.idle_at = (!stepped).then(|| (self.run.sim().now(), self.run.happened()));
         let notice = match stepped {
-            true => words::narrate(self.run.journal().first(self.run.happened())),
+            true => words::announce_step(self.run.journal().first(self.run.happened())),
             false => msg::notice_stable(),
         };
         vec![Effect::Print(printed), Effect::Announce(notice)]
@@ -288,7 +320,7 @@ impl Timeline {
             self.run
                 .journal()
                 .iter()
-                .filter(|entry| entry.actor.name == "user" && !words::only_reads(entry))
+                .filter(|entry| entry.actor == Actor::USER && !words::only_reads(entry))
                 .map(|entry| entry.time.0 / 1000)
         };
         let to = if forward {
@@ -309,8 +341,8 @@ impl Timeline {
         match Breakpoint::parse(text) {
             Ok(new) => {
                 self.breakpoint_error = Message::default();
-                self.breakpoints.retain(|old| *old != new);
-                self.breakpoints.push(new);
+                self.breakpoints.add(new);
+                self.breakpoints.observe(&self.run);
             }
             Err(words) => self.breakpoint_error = words,
         }
@@ -359,13 +391,14 @@ impl Timeline {
 
     fn advance_to_breakpoint(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         // A link's history has happened before: no breakpoint stops it.
-        if self.breakpoints.is_empty() || self.run.recalls() && !self.run.follows() {
+        if self.breakpoints.all().is_empty() || self.run.is_replaying() && !self.run.follows() {
+            self.breakpoints.forget();
             return (self.run.advance(to, budget), Vec::new());
         }
         for _ in 0..budget {
-            let before = self.run.happened();
+            self.breakpoints.observe(&self.run);
             let done = self.run.advance(to, 1);
-            let hit = self.check_breakpoints(before);
+            let hit = self.check_breakpoints();
             if !hit.is_empty() || done {
                 return (true, hit);
             }
@@ -373,18 +406,9 @@ impl Timeline {
         (false, Vec::new())
     }
 
-    /// Stops the clock if a breakpoint matches an entry from this index on. Returns no effects otherwise.
-    fn check_breakpoints(&mut self, since: usize) -> Vec<Effect> {
-        let new = self.run.sim().journal().from(since);
-        let found = new.iter().find_map(|entry| {
-            Some((
-                entry,
-                self.breakpoints
-                    .iter()
-                    .find(|breakpoint| breakpoint.hit(entry))?,
-            ))
-        });
-        let Some((entry, breakpoint)) = found else {
+    /// Stops the clock if a breakpoint is met at an entry since they observed the run. Returns no effects otherwise.
+    fn check_breakpoints(&mut self) -> Vec<Effect> {
+        let Some((entry, breakpoint)) = self.breakpoints.next_hit(&self.run) else {
             return Vec::new();
         };
         let (about, words) = match entry.write().map(|(_, object)| &object.body) {
@@ -424,9 +448,9 @@ impl Timeline {
                 effects
             }
             Some(RunUntil::Settled) => {
-                let before = self.run.happened();
                 let mut effects = Vec::new();
-                if self.run.settle(if self.breakpoints.is_empty() {
+                self.breakpoints.observe(&self.run);
+                if self.run.settle(if self.breakpoints.all().is_empty() {
                     budget
                 } else {
                     1
@@ -434,7 +458,7 @@ impl Timeline {
                     self.run_until = None;
                     effects.push(Effect::Announce(msg::notice_stable()));
                 }
-                effects.extend(self.check_breakpoints(before));
+                effects.extend(self.check_breakpoints());
                 effects
             }
         }
@@ -453,7 +477,7 @@ impl Timeline {
 
     /// Budget of a seek; smaller on a large cluster, whose tasks take longer.
     fn seek_budget(&self) -> usize {
-        SEEK_BUDGET_TASKS / (1 + self.run.sim().server().count(Kind::Pod) / 1_000)
+        SEEK_BUDGET_TASKS / (1 + self.run.sim().store().count(Kind::Pod) / 1_000)
     }
 }
 
@@ -591,7 +615,7 @@ mod tests {
                     .from(before)
                     .iter()
                     .filter(|entry| !entry.is_event())
-                    .map(|entry| entry.actor.name)
+                    .map(|entry| entry.actor.component.name())
                     .next(),
             );
         }
@@ -633,7 +657,7 @@ mod tests {
             (
                 slices,
                 state.timeline.run.now(),
-                state.timeline.run.sim().server().version(),
+                state.timeline.run.sim().store().version(),
             )
         };
         let mut state = State::new(many, 1);
@@ -641,7 +665,7 @@ mod tests {
         assert!(slices > 0 && now == 10_000, "{slices} {now}");
         let mut whole = State::new(many, 1);
         while !whole.advance(Time(10_000_000), usize::MAX) {}
-        assert_eq!(whole.timeline.run.sim().server().version(), version);
+        assert_eq!(whole.timeline.run.sim().store().version(), version);
         let back = reach(&mut state, TimelineMsg::Seek(300).into());
         let again = reach(&mut state, TimelineMsg::Seek(300).into());
         assert_eq!((back.1, back.2), (again.1, again.2));

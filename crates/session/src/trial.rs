@@ -83,7 +83,7 @@ impl Trial {
 
     /// Returns true if an automatic trial of a remedy fits into a task of the page.
     pub fn is_short(run: &Run) -> bool {
-        run.sim().server().count(k8s_model::Kind::Pod) <= MAX_UNASKED_PODS
+        run.sim().store().count(k8s_model::Kind::Pod) <= MAX_UNASKED_PODS
     }
 
     /// Tries the next remedy. Returns true while there are more.

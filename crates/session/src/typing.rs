@@ -7,7 +7,7 @@ use super::state::State;
 use crate::console;
 
 impl State {
-    pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
+    pub(super) fn submit_line(&mut self, msg: ConsoleMsg) {
         if let ConsoleMsg::Enter(text) = &msg
             && let Some(lines) =
                 console::commands_of_printed_session(text).or_else(|| console::listed(text))

@@ -172,7 +172,7 @@ fn by_name<'t>(
         .filter(|o| o.meta.namespace == namespace)
         .collect();
     if found.len() > 1 {
-        k8s_model::sort::sort_by(&mut found, |a, b| a.meta.name.cmp(&b.meta.name));
+        found.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
         found.dedup_by(|a, b| Rc::ptr_eq(a, b));
     }
     found
@@ -207,10 +207,19 @@ fn wanted(object: &Object) -> Option<Labels> {
         Body::DaemonSet(set) => set.spec.selector.match_labels.clone(),
         Body::Deployment(deployment) => deployment.spec.selector.match_labels.clone(),
         Body::Job(job) => job.spec.selector.match_labels.clone(),
-        _ if object.kind == Kind::PodDisruptionBudget => {
+        Body::Other(_) if object.kind == Kind::PodDisruptionBudget => {
             BudgetSpec::of(object).selector?.match_labels
         }
-        _ => Labels::default(),
+        Body::Pod(_)
+        | Body::ControllerRevision(_)
+        | Body::Endpoints(_)
+        | Body::EndpointSlice(_)
+        | Body::PersistentVolumeClaim(_)
+        | Body::PersistentVolume(_)
+        | Body::StorageClass(_)
+        | Body::Node(_)
+        | Body::Event(_)
+        | Body::Other(_) => Labels::default(),
     };
     Some(labels)
 }
@@ -245,6 +254,46 @@ fn set_of(namespace: &str, labels: &Labels) -> u64 {
         .fold(whole(Kind::Pod, namespace), |set, (key, value)| {
             mix(set, hash(key, value))
         })
+}
+
+/// Index of Pods by their node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeIndex(Marks<Slot>);
+
+impl NodeIndex {
+    /// Applies a change of an object.
+    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
+        let (before, after) = (node_of(old), node_of(new));
+        if before == after {
+            return;
+        }
+        if let Some(node) = before {
+            self.0.remove(hash(node, ""), place);
+        }
+        if let Some(node) = after {
+            self.0.add(hash(node, ""), place);
+        }
+    }
+
+    /// Returns the Pods on a node, by namespace and name.
+    pub fn pods<'t>(&self, node: &str, pods: &'t Table) -> Vec<&'t Rc<Object>> {
+        let mut found: Vec<&Rc<Object>> = self
+            .0
+            .at(hash(node, ""))
+            .filter_map(|place| pods.at(place))
+            .filter(|object| node_of(Some(object)) == Some(node))
+            .collect();
+        found.sort_by(|a, b| {
+            (&a.meta.namespace, &a.meta.name).cmp(&(&b.meta.namespace, &b.meta.name))
+        });
+        found
+    }
+}
+
+/// Returns the node to which a Pod is bound.
+fn node_of(object: Option<&Rc<Object>>) -> Option<&str> {
+    let node = object?.pod()?.node_name.as_str();
+    (!node.is_empty()).then_some(node)
 }
 
 /// Index of objects by the name that they reference: Pods by the claims they use, volumes by the claim they are reserved for,
@@ -293,7 +342,19 @@ impl ReferenceIndex {
                             .collect(),
                     )
                 }
-                _ => return,
+                Body::ReplicaSet(_)
+                | Body::Deployment(_)
+                | Body::StatefulSet(_)
+                | Body::Job(_)
+                | Body::DaemonSet(_)
+                | Body::ControllerRevision(_)
+                | Body::Service(_)
+                | Body::Endpoints(_)
+                | Body::PersistentVolumeClaim(_)
+                | Body::StorageClass(_)
+                | Body::Node(_)
+                | Body::Event(_)
+                | Body::Other(_) => return,
             };
             for hash in hashes {
                 if is_new {

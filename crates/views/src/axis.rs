@@ -44,7 +44,7 @@ impl Idle {
         if end >= self.last + MIN_IDLE_MS {
             rest.push((self.last + IDLE_MARGIN_MS, end));
         }
-        k8s_model::sort::sort_by_key(&mut rest, |(from, to)| u64::MAX - (to - from));
+        rest.sort_by_key(|(from, to)| u64::MAX - (to - from));
         let (mut span, mut count) = (end.saturating_sub(self.start), 0);
         for (from, to) in rest.iter().take(MAX_FOLDS) {
             if (to - from) * 10 <= span {
@@ -53,7 +53,7 @@ impl Idle {
             (span, count) = (span.saturating_sub(to - from), count + 1);
         }
         rest.truncate(count);
-        k8s_model::sort::sort(&mut rest);
+        rest.sort();
         rest
     }
 }

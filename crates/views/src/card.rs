@@ -1,7 +1,8 @@
 //! The content of an object's hover card: its state, a few counts, and the reason of its last change.
 
 use cluster::Sim;
-use explain::evidence::{facts, standing_pill};
+use explain::pill::StatusPill;
+use explain::properties::{PropertyRole, properties};
 use explain::standing;
 use explain::waits::Health;
 use explain::why::Row;
@@ -18,8 +19,8 @@ pub struct Card {
     pub kind: Kind,
     /// Full name.
     pub name: String,
-    /// State: words, class, glyph.
-    pub pill: Option<(Message, &'static str, &'static str)>,
+    /// State.
+    pub pill: Option<StatusPill>,
     /// Names and values.
     pub facts: Vec<Row>,
     /// State of the object if it waits or fails, otherwise its last change.
@@ -35,23 +36,16 @@ const MAX_FACTS: usize = 3;
 
 /// Builds the card of an object at the instant shown.
 pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
-    let object = sim.get(key)?;
-    let all = facts(object, sim.config.epoch);
-    let elsewhere = [
-        msg::fact_namespace(),
-        msg::fact_node(),
-        msg::fact_labels(),
-        msg::fact_created_at(),
-        msg::fact_status(),
-        Message::default(),
-    ];
+    let object = sim.store().get(key)?;
+    let all = properties(object, sim.config.epoch);
     let node = all
         .iter()
-        .find(|fact| fact.name == msg::fact_node())
-        .map(|fact| fact.value.clone());
-    let shown = all
-        .into_iter()
-        .filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
+        .find(|property| property.role == PropertyRole::Node)
+        .map(|property| property.value.clone());
+    let shown = all.into_iter().filter(|property| {
+        matches!(property.role, PropertyRole::Detail | PropertyRole::Image)
+            && property.value != Message::name("0")
+    });
     // A failure or progress is more informative than the last change.
     let standing = standing::of(sim, key);
     let waits = matches!(standing.health, Health::Stuck | Health::Waiting)
@@ -66,10 +60,10 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
             None => Message::name(key.kind),
         },
         name: key.name.to_string(),
-        pill: standing_pill(object, standing.health),
+        pill: StatusPill::of(object, standing.health),
         facts: lag
             .into_iter()
-            .chain(shown.map(|fact| (fact.name, fact.value)))
+            .chain(shown.map(|property| (property.label, property.value)))
             .take(MAX_FACTS)
             .collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),

@@ -15,7 +15,7 @@ pub fn changed(new: &str, old: &str) -> Vec<bool> {
         .take_while(|(a, b)| a == b)
         .count();
     let mut known = old[head..old.len() - tail].to_vec();
-    k8s_model::sort::sort(&mut known);
+    known.sort();
     (0..new.len())
         .map(|at| at >= head && at < new.len() - tail && known.binary_search(&new[at]).is_err())
         .collect()

@@ -61,7 +61,7 @@ pub fn names<'a>(
             let told = |key: &str| place == 1 && words[0] == key && !indented;
             let (of, name) = match word.trim_end_matches(',').split_once('/') {
                 // kubectl adds the group: `deployment.apps/web`.
-                Some((of, name)) => (Kind::from_word(of.split('.').next().unwrap_or(of)), name),
+                Some((of, name)) => (Kind::from_word(of), name),
                 None if told("Name:") || place == first && !indented => (kind, *word),
                 None if place > first && word.starts_with("node-") => (Some(Kind::Node), *word),
                 None => continue,

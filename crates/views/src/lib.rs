@@ -12,7 +12,7 @@
 //! 2. In `src/lib.rs`: `pub mod <name>;` and its `VIEW` in `ALL`, in the order of the tabs. Tabs, keys, links, embeds, legend, empty text and
 //!    fit derive from the list.
 //!
-//! A new sentence is a line in `crates/i18n/src/en.txt` and in `zh.txt`. A new shape needs a variant of `CardBody` and a painter in `src/web/shapes/`; state that
+//! A new sentence is a line in `crates/i18n/src/en.txt` and in `zh.txt`. A new shape needs a variant of `CardBody` and a function in `src/draw/`; state that
 //! a diagram keeps from one picture to the next is a field of `ViewMemory` (`src/view.rs`). `storage/` is the simplest to copy.
 //!
 //! # Stability of a diagram
@@ -31,9 +31,9 @@
 pub mod axis;
 mod bodies;
 pub mod card;
-pub mod card_text;
 pub mod changed_lines;
 pub mod columns;
+pub mod draw;
 pub mod grouping;
 pub mod highlight;
 pub mod icons;

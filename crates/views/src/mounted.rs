@@ -79,7 +79,10 @@ impl Mounted {
             there || comes
         });
         let shown: Vec<usize> = shown.collect();
-        self.uids = k8s_model::sort::tree(shown.iter().map(|index| items[*index].id.uid.clone()));
+        self.uids = shown
+            .iter()
+            .map(|index| items[*index].id.uid.clone())
+            .collect();
         self.shown = shown;
         waits
     }

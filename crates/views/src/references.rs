@@ -49,7 +49,7 @@ impl<'a> TreeIndex<'a> {
             .enumerate()
             .filter_map(|(at, root)| Some((root.controller.as_ref()?.id.uid.as_str(), at)));
         TreeIndex {
-            roots: k8s_model::sort::tree(owners),
+            roots: owners.collect(),
             bare: model
                 .roots
                 .iter()
@@ -96,7 +96,7 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
     if shown.len() <= most {
         return (shown, 0);
     }
-    k8s_model::sort::sort_by_key(&mut shown, |used| !used.missing);
+    shown.sort_by_key(|used| !used.missing);
     shown.truncate(most - 1);
     (shown, uses.len() + 1 - most)
 }
@@ -213,7 +213,7 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
         .iter()
         .filter(|item| !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
     let places: BTreeMap<String, Rect> =
-        k8s_model::sort::tree(cards.map(|item| (item.id.uid.clone(), item.rect)));
+        cards.map(|item| (item.id.uid.clone(), item.rect)).collect();
     // Pods without an owner may be tiles or one block.
     let many = out.items.iter().filter(|item| {
         item.parent.is_none() && matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_))

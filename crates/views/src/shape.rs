@@ -1,8 +1,8 @@
 //! Shapes of a diagram. Units are CSS pixels at 100 %.
 
 use crate::loops::model::{Loop, Pass};
-use i18n::Message;
 use i18n::format::Px;
+use i18n::{Message, msg};
 use projection::budget::Budget;
 use projection::model::{ControllerCard, Id, PodBlock, PodState};
 use std::fmt::Write as _;
@@ -25,6 +25,10 @@ impl Rect {
     /// Creates a rectangle.
     pub fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
         Rect { x, y, w, h }
+    }
+    /// Returns the rectangle of this size at the origin.
+    pub fn at_origin(&self) -> Rect {
+        Rect::new(0.0, 0.0, self.w, self.h)
     }
     /// Right edge.
     pub fn right(&self) -> f64 {
@@ -145,14 +149,14 @@ pub enum CardBody {
     Node(NodeBody),
     /// Unscheduled Pods.
     Tray {
-        title: Message,
+        pods: usize,
         aside: Message,
         head: Message,
         rows: Vec<[Message; 3]>,
     },
     /// Totals of a picture of cells: numbers, and Pods by state and by revision (older or not).
     Totals {
-        numbers: Vec<(usize, Message)>,
+        numbers: Vec<(Total, usize)>,
         parts: Vec<(PodState, bool, usize)>,
     },
     /// Object that is stored and not animated: its use, and whether it is missing.
@@ -183,6 +187,28 @@ pub enum CardBody {
     Table(CardTable),
     /// Chart of Pods over time.
     Chart(Rc<crate::rollout::Chart>),
+}
+
+/// Number in the totals of a picture of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// All Pods.
+    All,
+    /// Ready Pods.
+    Ready,
+    /// Terminating Pods.
+    Terminating,
+}
+
+impl Total {
+    /// Word under the number.
+    pub fn word(self) -> Message {
+        match self {
+            Total::All => msg::totals_all(),
+            Total::Ready => msg::metric_ready(),
+            Total::Terminating => msg::totals_terminating(),
+        }
+    }
 }
 
 /// Card of a Node.
@@ -261,6 +287,18 @@ pub struct Edge {
     pub rows: (f64, f64),
 }
 
+impl Edge {
+    /// Path on which what the edge carries moves, from the sender to the receiver: the edge without its arrowhead; `None` if nothing moves
+    /// on it.
+    pub fn carries(&self) -> Option<&str> {
+        let head = self.d.rfind('M').filter(|head| *head > 0);
+        match self.line {
+            Line::Informs | Line::Writes => Some(&self.d[..head.unwrap_or(self.d.len())]),
+            _ => None,
+        }
+    }
+}
+
 /// Returns the steps of an SVG path: the letter of each, and its numbers.
 pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
     std::iter::from_fn(move || {
@@ -316,6 +354,8 @@ pub enum Line {
     Chosen,
     /// A loop watches the store.
     Watches,
+    /// Events of the store have reached a loop, and keys wait in its queue.
+    Informs,
     /// A loop writes to the store.
     Writes,
     /// Connects the selected loop with its panel.
@@ -341,6 +381,7 @@ impl Line {
             Line::Waits => "edge wait",
             Line::Chosen => "edge on",
             Line::Watches => "edge watch",
+            Line::Informs => "edge informs",
             Line::Writes => "edge on writes",
             Line::Opens => "funnel",
             Line::Derives => "edge derives",
@@ -372,10 +413,50 @@ pub struct Label {
     pub y: f64,
     /// Words.
     pub text: Message,
-    /// Classes besides `lbl`.
-    pub class: &'static str,
+    /// Meaning.
+    pub role: LabelRole,
+    /// Ground that it stands on.
+    pub ground: LabelGround,
     /// True if `x` is the middle.
     pub centred: bool,
+}
+
+/// Meaning of a label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LabelRole {
+    /// Words beside an edge or a card.
+    #[default]
+    Plain,
+    /// Claim or volume that waits.
+    Wait,
+    /// Write of a loop.
+    Write,
+    /// Request that does not arrive.
+    Failure,
+    /// Stop of a request, with its number.
+    Stop,
+    /// Advice about a mistake.
+    Hint,
+    /// Trouble of the object above.
+    Trouble,
+    /// Name of a row.
+    RowName,
+    /// Name of a band.
+    BandName,
+    /// Claim that outlives its Pod.
+    Kept,
+}
+
+/// Ground that a label stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LabelGround {
+    /// Free space.
+    #[default]
+    None,
+    /// Edge, which it hides.
+    Edge,
+    /// Edge in a highlighted column.
+    Band,
 }
 
 /// Laid-out diagram.
@@ -451,7 +532,7 @@ impl Scene {
             .chain(words)
             .fold(self.height, f64::max)
             + margin;
-        k8s_model::sort::sort_by_key(&mut self.edges, |edge| edge.line);
+        self.edges.sort_by_key(|edge| edge.line);
         self
     }
 

@@ -1,50 +1,74 @@
 //! The timeline: the rows of lanes, and the marks merged into blocks.
 
 use crate::axis::Axis;
-use projection::marks::{LANES, Mark, OTHERS};
+use projection::marks::{Lane, Mark};
 
 /// Lanes shown even while they are empty, as long as there is space.
-const DEFAULT_LANES: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];
+const DEFAULT_LANES: [Lane; 8] = [
+    Lane::User,
+    Lane::Deployment,
+    Lane::ReplicaSet,
+    Lane::StatefulSet,
+    Lane::Scheduler,
+    Lane::Kubelet,
+    Lane::Volume,
+    Lane::Endpoints,
+];
 /// Priority of lanes for a row of their own, highest first.
-const LANE_PRIORITY: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
+const LANE_PRIORITY: [Lane; 12] = [
+    Lane::User,
+    Lane::Deployment,
+    Lane::ReplicaSet,
+    Lane::StatefulSet,
+    Lane::Kubelet,
+    Lane::Scheduler,
+    Lane::Job,
+    Lane::DaemonSet,
+    Lane::Endpoints,
+    Lane::Volume,
+    Lane::Node,
+    Lane::Autoscaler,
+];
 /// Maximum number of rows.
 const MAX_ROWS: usize = 8;
 
 /// Returns the row of each lane, and the lanes that have a row of their own. A lane without room is drawn among the others.
-pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
-    let mut used = [false; LANES.len()];
+pub fn rows(all: &[&[Mark]]) -> ([u8; Lane::ALL.len()], Vec<Lane>) {
+    let mut used = [false; Lane::ALL.len()];
     for mark in all.iter().copied().flatten() {
-        if let Some(slot) = used.get_mut(usize::from(mark.lane)) {
+        if let Some(slot) = used.get_mut(mark.lane.index()) {
             *slot = true;
         }
     }
-    used[0] = true;
+    used[Lane::User.index()] = true;
     let count = used.iter().filter(|used| **used).count();
-    let mut shown: Vec<u8> = (0..OTHERS)
-        .filter(|lane| used[usize::from(*lane)])
+    let mut shown: Vec<Lane> = Lane::ALL[..Lane::Others.index()]
+        .iter()
+        .copied()
+        .filter(|lane| used[lane.index()])
         .collect();
     if count > MAX_ROWS {
         shown = LANE_PRIORITY
             .into_iter()
-            .filter(|lane| used[usize::from(*lane)])
+            .filter(|lane| used[lane.index()])
             .take(MAX_ROWS - 1)
             .collect();
-        k8s_model::sort::sort(&mut shown);
-        shown.push(OTHERS);
+        shown.sort();
+        shown.push(Lane::Others);
     } else {
-        shown.extend(used[usize::from(OTHERS)].then_some(OTHERS));
-        let more: Vec<u8> = DEFAULT_LANES
+        shown.extend(used[Lane::Others.index()].then_some(Lane::Others));
+        let more: Vec<Lane> = DEFAULT_LANES
             .into_iter()
-            .filter(|lane| !used[usize::from(*lane)])
+            .filter(|lane| !used[lane.index()])
             .take(MAX_ROWS - count)
             .collect();
         shown.extend(more);
-        k8s_model::sort::sort(&mut shown);
+        shown.sort();
     }
     let last = shown.len() as u8 - 1;
-    let mut rows = [last; LANES.len()];
+    let mut rows = [last; Lane::ALL.len()];
     for (row, lane) in shown.iter().enumerate() {
-        rows[usize::from(*lane)] = row as u8;
+        rows[lane.index()] = row as u8;
     }
     (rows, shown)
 }
@@ -57,7 +81,7 @@ pub struct MarkBlock {
     /// Width; 2.5 for one mark.
     pub w: f64,
     /// Lane.
-    pub lane: u8,
+    pub lane: Lane,
     /// Number of marks.
     pub count: u32,
     /// True if the marks are failures: failures within a block form a block of their own on top of it.
@@ -81,13 +105,13 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<MarkBlock> {
 
 /// Merges all marks, or only the failures of loops. A person's actions have one block whether refused or not.
 fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<MarkBlock>) {
-    let mut open: [Option<MarkBlock>; LANES.len()] = [None; LANES.len()];
+    let mut open: [Option<MarkBlock>; Lane::ALL.len()] = [None; Lane::ALL.len()];
     for mark in marks
         .iter()
-        .filter(|mark| !failed || mark.bad && mark.lane != 0)
+        .filter(|mark| !failed || mark.bad && mark.lane != Lane::User)
     {
-        let bad = mark.bad && (failed || mark.lane == 0);
-        let Some(slot) = open.get_mut(usize::from(mark.lane)) else {
+        let bad = mark.bad && (failed || mark.lane == Lane::User);
+        let Some(slot) = open.get_mut(mark.lane.index()) else {
             continue;
         };
         let x = axis.x(mark.at);
@@ -97,7 +121,7 @@ fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<MarkBlock>) {
         match slot {
             // A person's actions are only merged at the same position.
             Some(block)
-                if if mark.lane == 0 {
+                if if mark.lane == Lane::User {
                     x - block.x < 0.5 && block.fault == mark.fault
                 } else {
                     x - (block.x + block.w) < 0.5
@@ -132,7 +156,8 @@ mod tests {
         let (rows, shown) = rows(&[&[]]);
         assert_eq!(shown, DEFAULT_LANES);
         assert_eq!((rows[0], rows[7]), (0, 4));
-        let all: Vec<Mark> = (0..LANES.len() as u8)
+        let all: Vec<Mark> = Lane::ALL
+            .into_iter()
             .map(|lane| Mark {
                 at: 0,
                 lane,
@@ -143,8 +168,8 @@ mod tests {
             .collect();
         let (rows, shown) = super::rows(&[&[], &all]);
         assert_eq!(
-            (shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]),
-            (8, OTHERS, 6, 7)
+            (shown.len(), shown[7], rows[8], rows[Lane::Others.index()]),
+            (8, Lane::Others, 6, 7)
         );
     }
 
@@ -160,27 +185,37 @@ mod tests {
         };
         let merged = blocks(
             &[
-                mark(10, 2, false),
-                mark(11, 2, true),
-                mark(12, 5, false),
-                mark(100, 2, false),
-                mark(0, 0, false),
-                mark(1, 0, false),
+                mark(10, Lane::ReplicaSet, false),
+                mark(11, Lane::ReplicaSet, true),
+                mark(12, Lane::Job, false),
+                mark(100, Lane::ReplicaSet, false),
+                mark(0, Lane::User, false),
+                mark(1, Lane::User, false),
             ],
             &axis,
         );
         let lane2: Vec<(u32, bool)> = merged
             .iter()
-            .filter(|block| block.lane == 2)
+            .filter(|block| block.lane == Lane::ReplicaSet)
             .map(|block| (block.count, block.bad))
             .collect();
         assert_eq!(lane2, [(2, false), (1, false), (1, true)]);
-        assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);
+        assert_eq!(
+            merged
+                .iter()
+                .filter(|block| block.lane == Lane::User)
+                .count(),
+            2
+        );
         // Marks out of view form no block.
         let near = axis.scaled(0.1, 500, 500.0, 1000);
         assert_eq!(
             blocks(
-                &[mark(10, 2, false), mark(500, 2, false), mark(900, 2, false)],
+                &[
+                    mark(10, Lane::ReplicaSet, false),
+                    mark(500, Lane::ReplicaSet, false),
+                    mark(900, Lane::ReplicaSet, false)
+                ],
                 &near
             )
             .len(),
@@ -194,7 +229,7 @@ mod tests {
         let marks: Vec<Mark> = (0..5_000)
             .map(|at| Mark {
                 at,
-                lane: 7,
+                lane: Lane::Scheduler,
                 bad: (1_000..1_100).contains(&at),
                 fault: false,
                 count: 1,

@@ -196,7 +196,9 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             present([Some("cylinder"), is_slim_cylinder(rect.h).then_some("slim")])
         }
         CardBody::Node(node) => {
-            present([Some("card"), Some("node"), (!node.ready).then_some("down")])
+            let small = node.small.is_some().then_some("small");
+            let down = (!node.ready).then_some("down");
+            present([Some("card"), Some("node"), small, down])
         }
         CardBody::Tray { .. } => present([Some("tray")]),
         CardBody::Totals { .. } => present([Some("card"), Some("totals")]),

@@ -4,6 +4,7 @@ use crate::grouping::Grouping;
 use crate::nodes::LayoutCache;
 use crate::ownership::{ChipMemory, LastScales};
 use crate::shape::Scene;
+use apiserver::Actor;
 use apiserver::journal::Journal;
 use cluster::Sim;
 use i18n::Message;
@@ -195,7 +196,7 @@ pub struct Source<'a> {
     /// Uid of the selected object, if it exists.
     pub uid: Option<&'a str>,
     /// Selected loop.
-    pub chosen: Option<&'a str>,
+    pub chosen: Option<&'a Actor>,
     /// Grouping of workloads, and the folded groups.
     pub grouping: &'a Grouping,
     /// Size of the stage.

@@ -118,7 +118,7 @@ impl Editor {
         let on = EditorCallbacks {
             edit: link.callback(Msg::Typed),
             apply: props.on_apply.clone(),
-            fix: link.callback(|(line, columns, word)| Msg::Fix(line, columns, word)),
+            repair: link.callback(Msg::Repair),
         };
         self.held = props.text.clone();
         (self.rich, self.told) = (Rich::mount(&host, &props.text, on), None);

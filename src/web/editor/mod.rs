@@ -14,7 +14,7 @@ use gloo_timers::callback::Timeout;
 use i18n::{Counted, Message, msg};
 use k8s_model::ObjectRef;
 pub use plan::change;
-use plan::{afresh, differs, dropped, label, leftovers, message, named, replaced, was};
+use plan::{afresh, differs, dropped, label, leftovers, message, named, was};
 use session::drift::DriftedField;
 use session::editor::ApplyStatus;
 use std::cell::Cell;
@@ -114,8 +114,8 @@ fn is_same(one: &Rc<str>, other: &Rc<str>) -> bool {
 pub enum Msg {
     /// The text was scrolled.
     Scroll,
-    /// Replaces a word of a line (from 1).
-    Fix(usize, (usize, usize), String),
+    /// Makes the repair of a diagnostic, by its place among them.
+    Repair(usize),
     /// Goes to the first line that is refused.
     Problem,
     /// Loads the code editor.
@@ -307,10 +307,17 @@ impl Component for Editor {
                 self.own = true;
                 return true;
             }
-            Msg::Fix(line, columns, word) => {
-                let text = replaced(&ctx.props().text, line, columns, &word);
-                ctx.props().on_edit.emit(text);
-                ctx.props().on_apply.emit(());
+            Msg::Repair(at) => {
+                let props = ctx.props();
+                let repair = props
+                    .diagnostics
+                    .get(at)
+                    .and_then(|told| told.repair.as_ref());
+                // The text may have gone on since it was looked at.
+                if let Some(text) = repair.and_then(|repair| repair.apply(&props.text)) {
+                    props.on_edit.emit(text);
+                    props.on_apply.emit(());
+                }
                 return false;
             }
             Msg::Problem => {
@@ -539,8 +546,9 @@ impl Editor {
         let mut block = None;
         let marked = changed(&props.text, &props.applied);
         let rows = props.text.split('\n').enumerate().map(|(at, text)| {
-            let here: Vec<&ApplyDiagnostic> = props.diagnostics.iter().filter(|diagnostic| diagnostic.line == at + 1).collect();
-            let bad = here.iter().any(|diagnostic| diagnostic.error);
+            let all = props.diagnostics.iter().enumerate();
+            let here: Vec<(usize, &ApplyDiagnostic)> = all.filter(|(_, diagnostic)| diagnostic.line == at + 1).collect();
+            let bad = here.iter().any(|(_, diagnostic)| diagnostic.error);
             let class = classes!(
                 "ln",
                 bad.then_some("bad"),
@@ -553,7 +561,7 @@ impl Editor {
                 column += piece.chars().count();
                 let under = here
                     .iter()
-                    .any(|diagnostic| diagnostic.columns.0 <= from && column <= diagnostic.columns.1 && !piece.trim().is_empty());
+                    .any(|(_, diagnostic)| diagnostic.columns.0 <= from && column <= diagnostic.columns.1 && !piece.trim().is_empty());
                 if under {
                     html! { <u class={token.class()}>{ piece }</u> }
                 } else {
@@ -562,7 +570,7 @@ impl Editor {
             });
             html! {
                 <div class={class}><i>{ at + 1 }</i><span>{ for pieces }</span>
-                    if !here.is_empty() { <div class="says">{ for here.iter().map(|diagnostic| message(ctx, diagnostic)) }</div> }
+                    if !here.is_empty() { <div class="says">{ for here.iter().map(|(at, diagnostic)| message(ctx, *at, diagnostic)) }</div> }
                 </div>
             }
         });

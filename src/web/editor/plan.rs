@@ -8,6 +8,7 @@ use apiserver::Op;
 use i18n::{Message, msg};
 use k8s_model::Kind;
 use projection::changes::{self, Change, ChangedField};
+use serde_json::Value;
 use session::Msg as Do;
 use session::drift::DriftedField;
 use session::editor::ApplyStatus;
@@ -22,23 +23,6 @@ pub(super) fn label() -> String {
 
 /// Milliseconds after which the code editor is loaded, unless a person wants to type before.
 pub(super) const AFTER: u32 = 1_500;
-
-/// Replaces a word of a line by another.
-pub(super) fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
-    let lines: Vec<String> = text
-        .split('\n')
-        .enumerate()
-        .map(|(at, text)| {
-            if at + 1 != line {
-                return text.to_string();
-            }
-            let head: String = text.chars().take(from).collect();
-            let tail: String = text.chars().skip(to).collect();
-            [&head, word, &tail].concat()
-        })
-        .collect();
-    lines.join("\n")
-}
 
 /// Reads a dropped file. The browser only provides it during the event.
 pub(super) fn dropped(on_edit: &Callback<String>) -> Callback<DragEvent> {
@@ -75,12 +59,16 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
             return html! { <p class="field"><ins>{ say(msg::change_being_deleted()) }</ins></p> };
         }
         // A whole added or removed element can be read in the inspector.
-        let whole = |value: &str| value.starts_with('{') && value.len() > 24;
-        let value =
-            |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
-        let values = match (&field.from, &field.to) {
-            (None, Some(to)) if whole(to) => html! { <ins>{ say(msg::field_added()) }</ins> },
-            (Some(from), None) if whole(from) => html! { <del>{ say(msg::field_removed()) }</del> },
+        let whole = |text: &str| {
+            (field.from.as_ref().or(field.to.as_ref())).is_some_and(Value::is_object)
+                && text.len() > 24
+        };
+        let value = |value: Option<String>| value.unwrap_or_else(|| say(msg::field_not_set()));
+        let values = match field.shown() {
+            (None, Some(to)) if whole(&to) => html! { <ins>{ say(msg::field_added()) }</ins> },
+            (Some(from), None) if whole(&from) => {
+                html! { <del>{ say(msg::field_removed()) }</del> }
+            }
             (from, to) => {
                 html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> }
             }
@@ -93,9 +81,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         .iter()
         .partition(|field| field.is_key(change.key.kind));
     // Spec and data come before metadata and status.
-    k8s_model::sort::sort_by_key(&mut key, |field| {
-        !field.path.starts_with("spec.") && !field.path.starts_with("data.")
-    });
+    key.sort_by_key(|field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // Meaningful status fields come before technical ones.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
     let (counted, technical): (Vec<&ChangedField>, Vec<&ChangedField>) = other
@@ -215,15 +201,15 @@ pub(super) fn leftovers(props: &Props) -> Html {
     }
 }
 
-pub(super) fn message(ctx: &Context<Editor>, diagnostic: &ApplyDiagnostic) -> Html {
-    let fix = diagnostic.fix.clone().map(|word| {
-        let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
-        let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));
-        html! { <div>{ say(msg::editor_did_you_mean()) }{ " " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
+/// Draws a diagnostic; `at` is its place among them.
+pub(super) fn message(ctx: &Context<Editor>, at: usize, diagnostic: &ApplyDiagnostic) -> Html {
+    let repair = diagnostic.repair.as_ref().map(|repair| {
+        let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Repair(at));
+        html! { <div>{ say(&repair.reason) }{ " " }<button type="button" tabindex="-1" class="fix" {onclick}>{ say(&repair.offer) }</button></div> }
     });
     html! {
         <div class={classes!("diag", (!diagnostic.error).then_some("warn"))}>{ icon(if diagnostic.error { "i-error" } else { "i-info" }, 16) }
-            <div><span class="mono">{ say(&diagnostic.message) }</span>{ fix }</div>
+            <div><span class="mono">{ say(&diagnostic.message) }</span>{ repair }</div>
         </div>
     }
 }

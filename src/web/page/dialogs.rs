@@ -5,9 +5,11 @@ use crate::web::dom::{self, icon};
 use crate::web::embed::{self, Opens};
 use crate::web::export::{self, FILM_MS, ImageFormat};
 use crate::web::language::{Lang, say, tongue};
+use crate::web::learn::Learn;
 use crate::web::tools::Tool;
 use i18n::format::clock;
 use i18n::{Message, msg};
+use session::State;
 use session::console::ConsoleMsg;
 use session::filming::Filming;
 use session::permalink;
@@ -48,12 +50,6 @@ impl Page {
         }
     }
 
-    /// Links to the manifest alone and to the page as it is now.
-    pub(super) fn links(&self) -> [String; 2] {
-        let state = self.state.borrow();
-        [state.link(), state.shared()].map(|link| permalink::encode(&link))
-    }
-
     fn snippet(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let base = dom::address();
@@ -81,12 +77,12 @@ impl Page {
         let copy = ctx
             .link()
             .callback(move |_: MouseEvent| Msg::Snippet(copy.clone()));
-        let copied = self.timers.copied.is_some();
+        let copied = self.notices.shows_copied();
         html! {
             <>
                 <p>{ say(msg::embed_instructions()) }</p>
                 { embed::choices(chosen, state.selection.view, done, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(k8s_model::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, chosen, self.settings.lang.tag())} height={embed::height(chosen)} /> }
+                if state.timeline.run.sim().store().list(k8s_model::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, chosen, self.settings.lang.tag())} height={embed::height(chosen)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(if copied { msg::snippet_copied() } else { msg::button_copy() }) }</button>
                     <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>
@@ -126,6 +122,9 @@ impl Page {
     /// Small windows: the buttons that do not fit into the bars.
     fn more(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
+        let state = self.state.borrow();
+        let (history, pickers) = (self.history(ctx), self.pickers(&state, ctx));
+        let by_cause = state.timeline.by_cause;
         let button = |words: Message, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
             html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ say(words) }</button> }
         };
@@ -145,18 +144,20 @@ impl Page {
                     { button(msg::history_breaks(), "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
                     { button(msg::tools_compare(), "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
                     { button(msg::button_previous_reconcile(), "back", "i-stepback", || Msg::Do(TimelineMsg::StepBack.into())) }
+                    <button type="button" class="btn" id="pace-by-cause" aria-pressed={by_cause.to_string()} title={say(msg::button_by_cause_title())} onclick={link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::ByCause(!by_cause).into()))}>{ icon("i-step", 16) }{ say(msg::button_by_cause()) }</button>
                     { button(msg::button_until_stable(), "settle", "i-check", || Msg::Do(TimelineMsg::Settle.into())) }
                     { button(msg::button_start_over(), "restart", "i-stepback", || Msg::Do(ReplaceMsg::Ask(Replacement::StartOver).into())) }
                     { button(msg::button_help(), "help", "i-info", || Msg::Overlay(Overlay::Help)) }
+                    { history.event_driven() }
                 </div>
-                { self.branches(ctx) }
+                { history.branches() }
                 <h3>{ say(msg::history_commands()) }</h3>
-                { self.commands(ctx) }
-                <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }{ self.grouping(ctx) }</div>
-                { self.hidden(ctx) }
+                { history.commands() }
+                <div class="grid">{ pickers.workloads() }{ pickers.filter() }{ pickers.namespaces() }{ pickers.grouping() }</div>
+                { pickers.hidden() }
                 <div class="grid">
                     { button(if self.panels.as_list { msg::button_show_as_diagram() } else { msg::button_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
-                    { button(if self.timers.copied.is_some() { msg::share_link_copied() } else { msg::button_share() }, "share", "i-share", || Msg::Share) }
+                    { button(if self.notices.shows_copied() { msg::share_link_copied() } else { msg::button_share() }, "share", "i-share", || Msg::Share) }
                     { button(msg::button_embed(), "embed", "i-embed", || Msg::Overlay(Overlay::Embed)) }
                     <button type="button" class="btn" lang={other.tag()} aria-label={other_name} onclick={link.callback(move |_: MouseEvent| Msg::Speak(other))}>{ icon("i-globe", 16) }{ other_name }</button>
                     { button(if self.settings.dark { msg::button_light_theme() } else { msg::button_dark_theme() }, "theme", if self.settings.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
@@ -170,9 +171,17 @@ impl Page {
         let close = link.callback(|_: MouseEvent| Msg::Overlay(Overlay::Nothing));
         let (title, body) = match self.panels.over {
             Overlay::Embed => (msg::button_embed(), self.snippet(ctx)),
+            Overlay::Learn => (
+                msg::learn_title(),
+                html! { <Learn lang={self.settings.lang} on_lesson={link.callback(Msg::OpenLesson)} /> },
+            ),
             Overlay::Help => (
                 msg::button_help(),
-                crate::web::help::help(&self.tries(), &link.callback(Msg::Try), self.narrow()),
+                crate::web::help::help(
+                    &self.tries(),
+                    &link.callback(Msg::Try),
+                    self.panels.is_narrow(),
+                ),
             ),
             Overlay::Edit => (msg::edit_title(), self.edit(ctx)),
             Overlay::Ask => match &self.state.borrow().replacing.asked {
@@ -184,7 +193,7 @@ impl Page {
         };
         let low = match self.panels.over {
             Overlay::More => Some("low"),
-            Overlay::Embed | Overlay::Help | Overlay::Edit => Some("wide"),
+            Overlay::Embed | Overlay::Learn | Overlay::Help | Overlay::Edit => Some("wide"),
             _ => None,
         };
         html! {
@@ -196,6 +205,11 @@ impl Page {
             </div>
         }
     }
+}
+
+/// Links to the manifest alone and to the page as it is now.
+pub(super) fn links(state: &State) -> [String; 2] {
+    [state.link(), state.shared()].map(|link| permalink::encode(&link))
 }
 
 /// Title and body of the question whether to start over.

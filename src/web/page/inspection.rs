@@ -1,6 +1,5 @@
 //! Explanation of the selected object: the chain of causes, its diagnosis, its Events.
 
-use super::{Overlay, Page};
 use crate::web::dom;
 use crate::web::inspector::Explanation;
 use apiserver::{Entry, Op};
@@ -9,9 +8,12 @@ use explain::standing;
 use explain::words::{self, Reason};
 use k8s_model::event::InvolvedObject;
 use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
+use projection::marks::Lane;
 use session::drift::DriftedField;
 use session::{Standings, State};
 use std::rc::Rc;
+use views::card::Card;
+use views::shape::Scene;
 use views::view::View;
 
 /// Milliseconds between two diagnoses while the clock runs.
@@ -40,7 +42,7 @@ pub(super) struct Inspection {
     pub(super) drift: Rc<Vec<DriftedField>>,
     /// States of the listed objects.
     pub(super) standings: Rc<Standings>,
-    pub(super) causes: Rc<Vec<(u64, u8)>>,
+    pub(super) causes: Rc<Vec<(u64, Lane)>>,
     pub(super) events: Rc<Vec<Rc<Object>>>,
     /// True if a remedy is still to be tried on a copy.
     pub(super) tries: bool,
@@ -51,40 +53,64 @@ pub(super) struct Inspection {
     pub(super) looked_at: Option<Rc<Object>>,
 }
 
-impl Page {
-    /// Describes the object under the pointer or the focus on its card. The card shows the object's state, which rests like a diagnosis
-    /// while the clock runs.
-    pub(super) fn describe(&mut self) {
-        let Some(key) = &self.hover.key else { return };
-        let state = self.state.borrow();
-        let at = (state.timeline.run.happened(), state.timeline.run.epoch);
-        let begun = dom::now();
-        let rests = state.timeline.playing && begun < self.hover.rests_until;
-        if self.hover.card.is_none() || self.hover.card_of != at && !rests {
-            let card = state.card(key);
-            if self.hover.card.as_deref() != card.as_ref() {
-                self.hover.card = card.map(Rc::new);
-            }
-            self.hover.card_of = at;
-            let now = dom::now();
-            self.hover.rests_until = now + rest(now - begun);
-        }
+/// Scope of a diagnosis.
+pub(super) struct DiagnosisSubject<'a> {
+    /// True if the inspector is open.
+    pub(super) inspects: bool,
+    /// Scene whose objects are listed with their states.
+    pub(super) listed: Option<&'a Scene>,
+    /// Selected object as drawn.
+    pub(super) object: Option<&'a Rc<Object>>,
+}
+
+/// Object under the pointer or the focus, and its card.
+#[derive(Default)]
+pub(super) struct Hover {
+    key: Option<ObjectRef>,
+    pub(super) card: Option<Rc<Card>>,
+    /// Instant at which the card was read.
+    card_of: (usize, u64),
+    /// Time before which the card is not read again while the clock runs.
+    rests_until: f64,
+}
+
+impl Hover {
+    /// Moves to another object, or to none.
+    pub(super) fn rest_on(&mut self, key: Option<ObjectRef>) {
+        (self.key, self.card) = (key, None);
     }
 
-    /// Explains the selected object.
-    pub(super) fn explain(&mut self) {
-        let state = self.state.borrow();
+    /// Reads the card of the object. The card shows the object's state, which rests like a diagnosis while the clock runs.
+    pub(super) fn describe(&mut self, state: &State) {
+        let Some(key) = &self.key else { return };
+        let at = (state.timeline.run.happened(), state.timeline.run.epoch);
+        let begun = dom::now();
+        let rests = state.timeline.playing && begun < self.rests_until;
+        if self.card.is_none() || self.card_of != at && !rests {
+            let card = state.card(key);
+            if self.card.as_deref() != card.as_ref() {
+                self.card = card.map(Rc::new);
+            }
+            self.card_of = at;
+            let now = dom::now();
+            self.rests_until = now + rest(now - begun);
+        }
+    }
+}
+
+impl Inspection {
+    /// Explains the selected object; returns false if nothing has happened since the last explanation.
+    pub(super) fn explain(&mut self, state: &State) -> bool {
         let happened = state.timeline.run.happened();
         // The text beside the clock is about what the diagram shows.
         let selected = state.selection.selected.clone();
         let standing = self
-            .inspection
             .why
             .standing
             .as_ref()
             .filter(|standing| Some(&standing.object) == selected.as_ref());
         // The root cause of an earlier diagnosis may not exist at this instant.
-        let is_there = |root: &ObjectRef| state.timeline.run.get(root).is_some();
+        let is_there = |root: &ObjectRef| state.timeline.run.sim().store().get(root).is_some();
         let root = standing
             .and_then(|standing| standing.root.clone())
             .filter(is_there)
@@ -94,12 +120,11 @@ impl Page {
             happened,
             (state.timeline.run.epoch, state.selection.view),
         );
-        if self.inspection.chain_of.as_ref() == Some(&of) {
-            return;
+        if self.chain_of.as_ref() == Some(&of) {
+            return false;
         }
         let history = state.timeline.run.journal().first(happened);
         let read = self
-            .inspection
             .chain_of
             .take()
             .filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened)
@@ -114,126 +139,98 @@ impl Page {
         };
         if read.is_none_or(news) {
             let chain = |key| standing::chain(state.timeline.run.sim(), history, key);
-            self.inspection.why.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
-            (self.inspection.why.led, self.inspection.led_read) = (Rc::default(), 0);
+            self.why.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
+            (self.why.led, self.led_read) = (Rc::default(), 0);
         }
         // The replacement of a Pod that is gone is written as another object.
         let gone = || state.object().is_none_or(|object| !object.is_active_pod());
-        if let Some(key) = of.0[0].as_ref().filter(|_| {
-            read.is_none_or(news) || self.inspection.why.replaced.by.is_none() && gone()
-        }) {
-            self.inspection.why.replaced = replaced(history, key);
+        if let Some(key) = of.0[0]
+            .as_ref()
+            .filter(|_| read.is_none_or(news) || self.why.replaced.by.is_none() && gone())
+        {
+            self.why.replaced = replaced(history, key);
         }
         if let Some(first) = self
-            .inspection
             .why
             .chain
             .first()
-            .filter(|_| self.inspection.why.led.len() < MAX_CONSEQUENCES)
+            .filter(|_| self.why.led.len() < MAX_CONSEQUENCES)
         {
-            let since = std::mem::replace(&mut self.inspection.led_read, happened);
-            let more = words::led_to(
+            let since = std::mem::replace(&mut self.led_read, happened);
+            let more = words::consequences(
                 history,
                 first.entry,
                 since as u32,
-                MAX_CONSEQUENCES - self.inspection.why.led.len(),
+                MAX_CONSEQUENCES - self.why.led.len(),
             );
             if !more.is_empty() {
-                Rc::make_mut(&mut self.inspection.why.led).extend(more);
+                Rc::make_mut(&mut self.why.led).extend(more);
             }
         }
         let lane = |reason: &Reason| {
             words::lane(&state.timeline.run.journal()[reason.entry as usize])
                 .map(|lane| (reason.at, lane))
         };
-        self.inspection.causes =
-            Rc::new(self.inspection.why.chain.iter().filter_map(lane).collect());
-        events(&mut self.inspection.events, &state, read);
-        // Objects behind a Service have a diagram of their own; the writes of an object that is gone do not explain what exists.
-        let behind = |kind| {
-            matches!(kind, Kind::EndpointSlice | Kind::Endpoints)
-                && !state.selection.view.uses.endpoints
-        };
-        // While stepping, the result of each step is shown, also if the diagram does not draw it.
-        let steps = !state.timeline.playing && !self.settings.embed && state.player.is_none();
-        let drawn = |key: &ObjectRef, op: Op| {
-            !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some())
-        };
-        (self.drawing.caption, self.drawing.told_of) = if steps {
-            words::step(history)
-        } else {
-            words::caption(history, &drawn)
-        };
-        self.inspection.chain_of = Some(of);
+        self.causes = Rc::new(self.why.chain.iter().filter_map(lane).collect());
+        events(&mut self.events, state, read);
+        self.chain_of = Some(of);
+        true
     }
 
-    /// Diagnoses the selected object. While the clock runs this is a task of its own, a few times a second.
-    pub(super) fn diagnose(&mut self) {
-        self.look(true);
-    }
-
-    /// Diagnoses the selected object; `tries`: also tries a remedy on a copy, which takes time.
-    pub(super) fn look(&mut self, tries: bool) {
+    /// Diagnoses the selected object, if `subject` asks for it; `tries`: also tries a remedy on a copy, which takes time.
+    pub(super) fn diagnose(&mut self, state: &mut State, subject: &DiagnosisSubject, tries: bool) {
         if tries {
-            let drift = self.state.borrow_mut().drift();
-            if *self.inspection.drift != drift {
-                self.inspection.drift = Rc::new(drift);
+            let drift = state.editor.drift(&state.timeline.run);
+            if *self.drift != drift {
+                self.drift = Rc::new(drift);
             }
         }
-        let state = self.state.borrow();
-        let asked = state.selection.selected.is_some()
-            && (self.panels.right || self.panels.over == Overlay::Inspector || self.narrow());
-        drop(state);
+        let asked = subject.inspects && state.selection.selected.is_some();
         let begun = dom::now();
-        let mut state = self.state.borrow_mut();
-        let found = if asked { state.diagnosis() } else { Vec::new() };
+        let found = if asked {
+            state.selection.diagnosis(&state.timeline.run)
+        } else {
+            Vec::new()
+        };
         // A remedy is tried once, so its duration does not count for the rest.
         let tried = dom::now();
         if tries {
-            self.inspection.tries = state.try_next_remedy(&found);
+            self.tries = state.selection.try_next(&state.timeline.run, &found);
         }
         let begun = begun + dom::now() - tried;
-        let verdicts = state.verdicts(&found);
+        let verdicts = state.selection.verdicts(&state.timeline.run, &found);
         let standing = if asked {
             state.standing(&found, &verdicts.helps)
         } else {
             None
         };
-        if self.inspection.why.standing.as_deref() != standing.as_ref() {
-            self.inspection.why.standing = standing.map(Rc::new);
+        if self.why.standing.as_deref() != standing.as_ref() {
+            self.why.standing = standing.map(Rc::new);
         }
         // An equal diagnosis keeps its pointer, so that its component need not compare it.
-        if *self.inspection.why.found != found {
-            self.inspection.why.found = Rc::new(found);
+        if *self.why.found != found {
+            self.why.found = Rc::new(found);
         }
-        self.inspection.why.verdicts = verdicts;
-        if self.panels.as_list {
-            let standings = state.standings(&self.drawing.picture.scene);
-            if *self.inspection.standings != standings {
-                self.inspection.standings = Rc::new(standings);
+        self.why.verdicts = verdicts;
+        if let Some(scene) = subject.listed {
+            let standings = state.standings(scene);
+            if *self.standings != standings {
+                self.standings = Rc::new(standings);
             }
         }
         let now = dom::now();
-        self.inspection.took_ms = now - begun;
-        self.inspection.diagnose_ms = now + rest(now - begun);
-        self.inspection.looked_at = self
-            .drawing
-            .selected
-            .as_ref()
-            .map(|(object, _)| object.clone());
+        self.took_ms = now - begun;
+        self.diagnose_ms = now + rest(now - begun);
+        self.looked_at = subject.object.cloned();
     }
 
-    /// Returns true if the diagnosis shown is of an older version of the object, and can be renewed at once.
-    pub(super) fn is_behind(&self) -> bool {
-        let (now, then) = (
-            self.drawing.selected.as_ref().map(|(object, _)| object),
-            self.inspection.looked_at.as_ref(),
-        );
-        let is_same = match (now, then) {
+    /// Returns true if the diagnosis shown is of another version of the object than `object`, and can be renewed at once.
+    pub(super) fn is_behind(&self, object: Option<&Rc<Object>>) -> bool {
+        let is_same = match (object, &self.looked_at) {
             (Some(now), Some(then)) => Rc::ptr_eq(now, then),
             (now, then) => now.is_none() && then.is_none(),
         };
-        !is_same && self.inspection.took_ms < QUICK_MS
+        !is_same && self.took_ms < QUICK_MS
     }
 }
 
@@ -253,6 +250,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
         .timeline
         .run
         .sim()
+        .store()
         .get(key)
         .map(|object| object.meta.uid);
     let own = |of: &InvolvedObject| {
@@ -288,11 +286,17 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
             let sim = state.timeline.run.sim();
             // In a large cluster there are too many Events to scan at a time.
             let mut all: Vec<Rc<Object>> = match sim
+                .store()
                 .get(key)
-                .filter(|_| sim.server().count(Kind::Event) > MAX_SCANNED_EVENTS)
+                .filter(|_| sim.store().count(Kind::Event) > MAX_SCANNED_EVENTS)
             {
-                Some(object) => sim.events_about(object),
-                None => sim.each(Kind::Event).filter(about).cloned().collect(),
+                Some(object) => sim.recorder.events_about(object, sim.store()),
+                None => sim
+                    .store()
+                    .each(Kind::Event)
+                    .filter(about)
+                    .cloned()
+                    .collect(),
             };
             by_last_seen(&mut all);
             *found = Rc::new(all);
@@ -309,7 +313,7 @@ fn by_last_seen(events: &mut [Rc<Object>]) {
             None
         }
     };
-    k8s_model::sort::sort_by_key(events, |object| {
+    events.sort_by_key(|object| {
         (
             seen(object).map(|at| at.seconds()),
             object.meta.resource_version,

@@ -1,11 +1,10 @@
 //! Keyboard shortcuts of the page.
 
-use super::menu::Menu;
 use super::{Msg, Overlay, Page};
 use crate::web::{console, dom};
 use session::Msg as Do;
 use session::compare::CompareMsg;
-use session::lesson::LessonMsg;
+use session::lesson::{LessonMsg, Player};
 use session::replace::{ReplaceMsg, Replacement};
 use session::selection::SelectionMsg;
 use session::speed;
@@ -14,69 +13,6 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 impl Page {
-    /// Moves the focus of a closed timeline panel to the button that opens it.
-    pub(super) fn home(&self) {
-        let document = dom::document();
-        let inside = document
-            .active_element()
-            .is_some_and(|element| element.closest(".tools").ok().flatten().is_some());
-        let button = document.query_selector("#history").ok().flatten();
-        if let Some(button) = button.filter(|_| inside) {
-            dom::focus(&button);
-        }
-    }
-
-    /// Closes the overlay of a small window, so that the result of an action is visible.
-    pub(super) fn close_more(&mut self) {
-        if self.panels.over == Overlay::More {
-            self.close_over();
-        }
-    }
-
-    /// Closes the open menu, and focuses its button. Returns true if one was open.
-    pub(super) fn close_menu(&mut self) -> bool {
-        let open = std::mem::take(&mut self.panels.menu) != Menu::None;
-        if let Some(opener) = dom::document()
-            .query_selector(".opens[aria-expanded='true']")
-            .ok()
-            .flatten()
-            .filter(|_| open)
-        {
-            dom::focus(&opener);
-        }
-        open
-    }
-
-    /// Moves the focus into a new overlay, and back when it closes.
-    pub(super) fn refocus(&mut self) {
-        let document = dom::document();
-        if self.panels.drawn_over == Overlay::Nothing {
-            self.panels.left_from = document
-                .active_element()
-                .filter(|element| element.tag_name() != "BODY");
-        }
-        self.panels.drawn_over = self.panels.over;
-        let found = match self.panels.over {
-            Overlay::Nothing => self
-                .panels
-                .left_from
-                .take()
-                .filter(|element| element.is_connected()),
-            Overlay::Console => return console::focus(),
-            Overlay::Edit => dom::element(super::dialogs::EDIT),
-            Overlay::Ask => document.query_selector(".dialog .primary").ok().flatten(),
-            Overlay::Embed | Overlay::Help | Overlay::More => {
-                document.query_selector(STOPS).ok().flatten()
-            }
-            Overlay::Manifest | Overlay::Inspector => {
-                document.query_selector(".fullscreen button").ok().flatten()
-            }
-        };
-        if let Some(element) = found {
-            dom::focus(&element);
-        }
-    }
-
     /// Closes what was opened last; if nothing is open, deselects.
     pub(super) fn shut(&mut self) {
         if self.panels.over != Overlay::Nothing {
@@ -85,7 +21,7 @@ impl Page {
         if dom::presents() {
             return dom::present(false);
         }
-        if !self.close_menu()
+        if !self.panels.close_menu()
             && self.panels.tool.take().is_none()
             && !std::mem::take(&mut self.panels.console)
         {
@@ -108,7 +44,12 @@ impl Page {
         if event.key() == "Tab"
             && matches!(
                 self.panels.over,
-                Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::Edit | Overlay::More
+                Overlay::Embed
+                    | Overlay::Learn
+                    | Overlay::Help
+                    | Overlay::Ask
+                    | Overlay::Edit
+                    | Overlay::More
             )
         {
             stay(event);
@@ -134,6 +75,9 @@ impl Page {
                 .as_ref()
                 .is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
         let now = self.state.borrow().timeline.speed;
+        let by_cause = self.state.borrow().timeline.by_cause;
+        let onward = self.state.borrow().player.as_ref().map(Player::onward);
+        let learns = onward.is_some();
         let many = if event.shift_key() { 10 } else { 1 };
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![TimelineMsg::Toggle.into()],
@@ -154,6 +98,7 @@ impl Page {
             "]" => vec![TimelineMsg::Jump(true).into()],
             "<" => vec![TimelineMsg::Speed(speed::next(now, false)).into()],
             ">" => vec![TimelineMsg::Speed(speed::next(now, true)).into()],
+            "c" => vec![TimelineMsg::ByCause(!by_cause).into()],
             "a" => vec![CompareMsg::Mark(false).into()],
             "b" => vec![CompareMsg::Mark(true).into()],
             "s" => vec![TimelineMsg::Settle.into()],
@@ -174,7 +119,7 @@ impl Page {
                 event.prevent_default();
                 // On a small window the console is an overlay, which takes the focus when it opens.
                 console::focus();
-                return vec![if self.narrow() {
+                return vec![if self.panels.is_narrow() {
                     Msg::Overlay(Overlay::Console)
                 } else {
                     Msg::Console(true)
@@ -185,10 +130,10 @@ impl Page {
                 dom::fill_screen(dom::document().fullscreen_element().is_none());
                 return Vec::new();
             }
-            "p" if self.lesson_title().is_some() => return vec![Msg::Present],
+            "p" if learns => return vec![Msg::Present],
             // Keys of a presenter's clicker; playback is finished at once, as by the button.
-            "PageDown" if self.lesson_title().is_some() => vec![self.onward().into()],
-            "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
+            "PageDown" if learns => onward.into_iter().map(Do::from).collect(),
+            "PageUp" if learns => vec![LessonMsg::Back.into()],
             // In a frame without a lesson they go from marker to marker.
             "PageDown" | "PageUp"
                 if self.settings.embed
@@ -251,7 +196,7 @@ fn moves(event: &KeyboardEvent) -> bool {
 }
 
 /// Focusable elements of a dialog.
-const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
+pub(super) const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
 /// Keeps the focus within the open dialog. Nothing is redrawn.
 fn stay(event: &KeyboardEvent) {

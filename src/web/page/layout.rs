@@ -1,5 +1,7 @@
 //! Layout of the panels: the full page, and a phone.
 
+use super::menu::Menu;
+use super::parts::{flags, lane_clock, pill};
 use super::{Msg, Overlay, Page};
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
@@ -12,6 +14,7 @@ use i18n::format::clock;
 use i18n::{Message, msg};
 use session::compare::CompareMsg;
 use session::drawing::Picture;
+use session::experiment::Experiment;
 use session::selection::SelectionMsg;
 use session::speed;
 use session::timeline::TimelineMsg;
@@ -43,8 +46,8 @@ impl Page {
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.lesson(ctx) }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.step() }{ self.past(ctx) }</main>
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
-                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
-                    <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} clock={self.lane_clock()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).marks.0.clone()} on_pick={self.calls(ctx).marks.1.clone()} />
+                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} by_cause={state.timeline.by_cause} reached={self.reached()} breaks={!state.timeline.breakpoints.all().is_empty()} open={self.panels.menu} menu={if self.panels.menu == Menu::History { self.history(ctx).menu() } else { Html::default() }} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
+                    <Lanes marks={self.drawing.marks.clone()} flags={flags(&state.compare, self.panels.tool)} only={state.selection.selected_loop.as_ref().filter(|_| state.selection.view.uses.loops).and_then(|actor| words::lane_of(actor.component))} clock={lane_clock(&state.timeline)} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).marks.0.clone()} on_pick={self.calls(ctx).marks.1.clone()} />
                     if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
@@ -74,17 +77,39 @@ impl Page {
         let Some(other) = &state.compare.branch else {
             return self.stage(ctx);
         };
-        let head = |number: u32, picture: &Picture| {
-            html! { <h2>{ say(msg::branch_title(number)) }{ self.pill(picture, None) }</h2> }
+        let branch = |number: u32| (msg::branch_title(number), Message::default());
+        let (this, beside) = if other.is_event_driven() {
+            (
+                (
+                    msg::machine_control_loops(),
+                    msg::machine_control_loops_means(),
+                ),
+                (
+                    msg::machine_event_driven(),
+                    msg::machine_event_driven_means(),
+                ),
+            )
+        } else {
+            (
+                branch(state.timeline.run.branches().0),
+                branch(other.run.branches().0),
+            )
         };
+        let head = |(title, means): &(Message, Message), picture: &Picture| {
+            html! { <h2>{ say(title) }{ pill(picture, None) }<small class="dim ell" title={say(means)}>{ say(means) }</small></h2> }
+        };
+        let (this, beside) = (head(&this, &self.drawing.picture), head(&beside, picture));
         html! {
+            <>
+            { self.experiments(ctx) }
             <div class="sides">
-                <section class="side" aria-label={say(msg::branch_this())}>{ head(state.timeline.run.branches().0, &self.drawing.picture) }{ self.stage(ctx) }</section>
-                <section class="side" aria-label={say(msg::branch_other())}>{ head(other.run.branches().0, picture) }
+                <section class="side" aria-label={say(msg::branch_this())}>{ this }{ self.stage(ctx) }</section>
+                <section class="side" aria-label={say(msg::branch_other())}>{ beside }
                     <Stage
                         id="stage-beside"
                         lang={self.settings.lang}
                         scene={picture.scene.clone()}
+                        writes={picture.writes.clone()}
                         selected={other.selection.object(&other.run).map(|object| object.meta.uid.to_string())}
                         scope={SceneScope { view: other.selection.view, epoch: other.run.epoch, part: picture.part }}
                         animate={state.timeline.speed <= 100.0}
@@ -101,6 +126,38 @@ impl Page {
                     />
                 </section>
             </div>
+            </>
+        }
+    }
+
+    /// Draws the experiments on the control loops and the event-driven machine beside them.
+    fn experiments(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        if !state.compare.is_event_driven() {
+            return Html::default();
+        }
+        let link = ctx.link();
+        let all = state.compare.experiments(&state.timeline.run);
+        let button = |(at, experiment): (usize, &Experiment)| {
+            let onclick =
+                link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Experiment(at).into()));
+            html! { <button type="button" class="btn sm" title={say(&experiment.title)} {onclick}>{ say(&experiment.words) }</button> }
+        };
+        let label = match all.is_empty() {
+            false => msg::experiment_label(),
+            true if state.timeline.run.in_past() => msg::experiment_past(),
+            true => msg::experiment_none(),
+        };
+        let anew = link.callback(|_: MouseEvent| Msg::Do(CompareMsg::BeginAnew.into()));
+        let end = link.callback(|_: MouseEvent| Msg::Do(CompareMsg::EventDriven(false).into()));
+        html! {
+            <div class="experiments row" role="group" aria-label={say(msg::experiment_label())}>
+                <span class="dim">{ say(label) }</span>{ for all.iter().enumerate().map(button) }<span class="grow" />
+                if state.player.is_none() {
+                    <button type="button" class="btn sm ghost" id="begin-anew" title={say(msg::machine_anew_means())} onclick={anew}>{ say(msg::machine_anew()) }</button>
+                    <button type="button" class="btn sm ghost" id="end-machine" onclick={end}>{ icon("i-cross", 14) }{ say(msg::machine_end()) }</button>
+                }
+            </div>
         }
     }
 
@@ -110,11 +167,11 @@ impl Page {
         let inspect = |words: Message| html! { <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Overlay(Overlay::Inspector))}>{ say(words) }{ icon("i-up", 14) }</button> };
         let sheet = match (&state.selection.selected, &self.inspection.why.standing) {
             _ if state.selection.inspected_loop().is_some() => {
-                html! { <div class="row sh"><div class="grow"><p>{ say(msg::loop_kind()) }</p><p class="dim mono">{ state.selection.inspected_loop().unwrap_or_default() }</p></div>{ inspect(msg::button_faults()) }</div> }
+                html! { <div class="row sh"><div class="grow"><p>{ say(msg::loop_kind()) }</p><p class="dim mono">{ state.selection.inspected_loop().map(ToString::to_string) }</p></div>{ inspect(msg::button_faults()) }</div> }
             }
             // An object that is gone has less to show than what is going on.
             (Some(key), Some(standing)) if state.object().is_some() => html! {
-                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
+                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::abbreviate_names(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
                     { inspect(msg::button_why()) }</div>
             },
             _ => {
@@ -166,7 +223,7 @@ impl Page {
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
-                <Lanes lang={self.settings.lang} slim=true flags={flags} marks={self.drawing.marks.clone()} clock={self.lane_clock()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
+                <Lanes lang={self.settings.lang} slim=true flags={flags} marks={self.drawing.marks.clone()} clock={lane_clock(&state.timeline)} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
                 <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Speed(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
                 if self.settings.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>

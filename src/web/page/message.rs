@@ -53,6 +53,8 @@ pub enum Msg {
     FrameLike,
     /// Opens a lesson of the library.
     OpenLesson(&'static str),
+    /// The text of the manifest is to be replaced by the reader's own.
+    Paste,
     /// A lesson of the library was loaded: its text, or `None` on failure.
     Lesson(&'static str, Option<String>),
     /// Opens or closes a menu.
@@ -99,6 +101,8 @@ pub enum Overlay {
     Nothing,
     /// Snippet for other pages.
     Embed,
+    /// Lessons, along their paths.
+    Learn,
     /// Help: the page's purpose, its keys and words.
     Help,
     /// Question whether to start over.

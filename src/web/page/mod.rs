@@ -3,28 +3,35 @@
 mod dialogs;
 mod embedded;
 mod frames;
+mod history;
 mod inspection;
 mod keys;
 mod layout;
 mod lessons;
 mod menu;
 mod message;
+mod notices;
 mod offers;
 mod opening;
 mod packing;
 mod panels;
 mod parts;
+mod pickers;
 mod room;
+mod saving;
 
 pub use self::menu::{Menu, has_left};
 pub use self::opening::prepare;
 use self::packing::Packed;
 use actions::Action;
 
-use self::inspection::Inspection;
+use self::dialogs::links;
+use self::inspection::{Hover, Inspection};
 use self::message::{Msg, Overlay};
+use self::notices::Notices;
 use self::opening::Opening;
 use self::panels::Panels;
+use self::saving::{FullPageLink, KeptSession, SavedAddress};
 use super::dom::icon;
 use super::host::PageFault;
 use super::window;
@@ -45,13 +52,10 @@ use session::editor::EditorMsg;
 use session::journal_marks::AbandonedBranch;
 use session::memory_room::MemoryRoom;
 use session::pacing::FramePacing;
-use session::permalink;
 use session::selection::SelectionMsg;
 use session::selection::Tab;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
-use views::card::Card;
-use views::view::View;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, KeyboardEvent};
@@ -67,16 +71,17 @@ pub struct Page {
     inspection: Inspection,
     hover: Hover,
     panels: Panels,
-    timers: Timers,
+    /// Dry run some time after the last key.
+    trying: Option<Timeout>,
+    notices: Notices,
+    address: SavedAddress,
+    session: KeptSession,
     settings: Settings,
     pacing: FramePacing,
     room: MemoryRoom,
     error: Option<PageFault>,
     hooks: Hooks,
 }
-
-/// Manifest and the diagram in which it is shown.
-type Shown = (Rc<str>, &'static View);
 
 /// Parts of the state as last drawn.
 #[derive(Default)]
@@ -88,36 +93,10 @@ struct Drawing {
     beside: Option<Rc<Picture>>,
     /// The selected object and the lag of its status at that time: the inspector shows the same numbers as the picture.
     selected: Option<(Rc<Object>, Option<Message>)>,
-    /// Packed link of the full page, and its source.
-    full_page: RefCell<Option<(Shown, String)>>,
+    full_page: FullPageLink,
     caption: Message,
     /// Object of the caption.
     told_of: Option<ObjectRef>,
-}
-
-/// Object under the pointer or the focus.
-#[derive(Default)]
-struct Hover {
-    key: Option<ObjectRef>,
-    card: Option<Rc<Card>>,
-    /// Instant at which the card was read.
-    card_of: (usize, u64),
-    /// Time before which the card is not read again while the clock runs.
-    rests_until: f64,
-}
-
-/// Timeouts, and what they are about.
-struct Timers {
-    copied: Option<Timeout>,
-    /// Message shown for a moment, with true if it is a failure: the result of an action, though more is announced meanwhile.
-    said: Option<(Timeout, Message, bool)>,
-    saving: Option<Timeout>,
-    keeping: Option<Timeout>,
-    /// Number of commands when the session was last kept for a reload.
-    kept: usize,
-    trying: Option<Timeout>,
-    /// Contents of the address.
-    saved: Shown,
 }
 
 /// Appearance and language of the page.
@@ -128,8 +107,6 @@ struct Settings {
     /// True once the language has been requested.
     greeted: bool,
     embed: bool,
-    /// Session kept for the reload that opened the page.
-    recalled: Option<String>,
 }
 
 /// Callbacks of the browser.
@@ -138,31 +115,6 @@ struct Hooks {
     /// Timer that runs the engine; `None` while the page is hidden with nothing to do, until something else happens.
     timer: Option<Interval>,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
-}
-
-impl Page {
-    /// Returns true if entering a line opens the console: there is room for its output.
-    fn opens_console(&self) -> bool {
-        // In a frame the console belongs to a task, and shows its output there.
-        self.settings.embed || self.panels.size.1 >= 700.0 && !self.narrow()
-    }
-
-    /// Closes a panel that covers the diagram, so that the result of an action is visible.
-    fn uncover(&mut self) {
-        if self.narrow()
-            && matches!(
-                self.panels.over,
-                Overlay::Manifest | Overlay::Inspector | Overlay::More
-            )
-        {
-            self.panels.over = Overlay::Nothing;
-        }
-    }
-
-    /// Returns true if panels are overlays.
-    fn narrow(&self) -> bool {
-        self.panels.size.0 < panels::NARROW && !self.settings.embed
-    }
 }
 
 impl Component for Page {
@@ -176,7 +128,7 @@ impl Component for Page {
             error,
         } = Opening::take();
         let embed = dom::query("embed").is_some();
-        let saved = (state.editor.text.clone(), state.selection.view);
+        let address = SavedAddress::new(&state);
         let state = Rc::new(RefCell::new(state));
 
         let to = ctx.link().clone();
@@ -243,22 +195,16 @@ impl Component for Page {
             },
             inspection: Inspection::default(),
             hover: Hover::default(),
-            panels: Panels::new(dom::size()),
-            timers: Timers {
-                copied: None,
-                said: None,
-                saving: None,
-                keeping: None,
-                kept: 0,
-                trying: None,
-                saved,
-            },
+            panels: Panels::new(dom::size(), embed),
+            trying: None,
+            notices: Notices::default(),
+            address,
+            session: KeptSession::default(),
             settings: Settings {
                 dark: dom::is_dark(),
                 lang: Lang::English,
                 greeted: false,
                 embed,
-                recalled: None,
             },
             pacing: FramePacing::new(dom::now()),
             room: MemoryRoom::default(),
@@ -305,7 +251,7 @@ impl Component for Page {
                 let heavy = matches!(msg, Do::Apply);
                 if matches!(msg, Do::Editor(EditorMsg::Edit(_))) {
                     let to = ctx.link().clone();
-                    self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || {
+                    self.trying = Some(Timeout::new(TYPING_DELAY_MS, move || {
                         to.send_message(Msg::Do(EditorMsg::Check.into()))
                     }));
                 }
@@ -314,22 +260,26 @@ impl Component for Page {
                 if matches!(msg, Do::Compare(CompareMsg::Mark(_))) && self.panels.tool.is_none() {
                     self.panels.tool = Some(Tool::Compare);
                 }
-                let menu =
-                    since || matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
+                let menu = since
+                    || matches!(
+                        msg,
+                        Do::Timeline(_)
+                            | Do::Compare(CompareMsg::With(_) | CompareMsg::EventDriven(_))
+                    );
                 if matches!(msg, Do::Lesson(_)) {
                     self.keep_lesson();
                 }
-                let shown = talk && (self.panels.console || self.opens_console())
+                let shown = talk && (self.panels.console || self.panels.opens_console())
                     || self.panels.over == Overlay::Console;
                 if self.carry_out(msg) || heavy || talk && !shown {
                     self.toast(ctx);
                 }
                 if menu {
-                    self.close_menu();
-                    self.close_more();
+                    self.panels.close_menu();
+                    self.panels.close_more();
                 }
                 self.ask();
-                if talk && self.opens_console() {
+                if talk && self.panels.opens_console() {
                     self.panels.console = true;
                 }
                 if since {
@@ -348,7 +298,7 @@ impl Component for Page {
                         .iter()
                         .all(|diagnostic| !diagnostic.error)
                 {
-                    self.uncover();
+                    self.panels.uncover();
                 }
                 if heavy {
                     // The changes are drawn in a task of their own.
@@ -369,24 +319,14 @@ impl Component for Page {
                 self.ask();
             }
             Msg::Act(action) => {
-                let offered = self.offered(&action);
-                let msg = match action {
+                self.carry_out(match action {
                     Action::Fault(fault) => Do::Fault(fault),
                     action => ConsoleMsg::Run(action.to_string()).into(),
-                };
-                self.carry_out(msg);
-                let mut state = self.state.borrow_mut();
-                // A fault without an answer of its own is described by a sentence.
-                if let Some(words) =
-                    offered.filter(|_| state.announcer.notice().is_like(&msg::notice_fault("")))
-                {
-                    state.announcer.say(words);
-                }
-                drop(state);
-                self.uncover();
+                });
+                self.panels.uncover();
                 self.toast(ctx);
             }
-            Msg::Read => self.timers.said = None,
+            Msg::Read => self.notices.hide_toast(),
             Msg::Shut => self.shut(),
             Msg::Resized => self.panels.resize(dom::size()),
             Msg::Theme => {
@@ -406,41 +346,43 @@ impl Component for Page {
             }
             Msg::Spoken(lang) => self.settings.lang = lang,
             // On a small window they are overlays.
-            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => {
+            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.panels.is_narrow() => {
                 self.panels.over = Overlay::Nothing
             }
-            Msg::Left(open) => self.panels.open_left(open),
-            Msg::Right(open) => self.panels.open_right(open),
+            Msg::Left(open) => self.panels.choose_left(open),
+            Msg::Right(open) => self.panels.choose_right(open),
             Msg::Console(open) => self.panels.console = open,
             Msg::Share => self.share(ctx),
-            Msg::Shared => self.timers.copied = None,
+            Msg::Shared => self.notices.hide_copied(),
             Msg::Snippet(text) => {
                 dom::copy(&text);
-                self.copied(ctx);
+                self.notices.copied(ctx.link());
             }
-            Msg::FullPage => self.keep_full_page(),
+            Msg::FullPage => self.drawing.full_page.keep(&self.state.borrow()),
             Msg::Overlay(Overlay::Nothing) => self.close_over(),
             Msg::Overlay(over) => {
                 if over == Overlay::Embed {
-                    (self.panels.frame.links, self.timers.copied) = (self.links(), None);
+                    self.panels.frame.links = links(&self.state.borrow());
+                    self.notices.hide_copied();
                 }
                 self.panels.over = over;
             }
             Msg::Tool(tool) => {
-                self.close_menu();
+                self.panels.close_menu();
                 self.panels.tool = if self.panels.tool == tool { None } else { tool };
-                if self.panels.tool.is_none() && !self.narrow() {
-                    self.home();
+                if self.panels.tool.is_none() && !self.panels.is_narrow() {
+                    self.panels.focus_history();
                 }
                 self.panels.over = Overlay::Nothing;
             }
             Msg::Other(msg) => self.state.borrow_mut().update(msg),
             Msg::List => {
                 self.panels.as_list = !self.panels.as_list;
-                self.close_menu();
-                self.close_more();
+                self.panels.close_menu();
+                self.panels.close_more();
             }
             Msg::FrameLike => self.panels.frame.like = super::embed::chosen(),
+            Msg::Paste => self.paste(),
             Msg::OpenLesson(name) => {
                 self.keep_lesson();
                 self.close_over();
@@ -472,19 +414,17 @@ impl Component for Page {
                 state.update(SelectionMsg::Tab(Tab::Why));
                 drop(state);
                 self.panels.open_right(true);
-                if self.narrow() {
+                if self.panels.is_narrow() {
                     self.panels.over = Overlay::Inspector;
                 }
             }
-            Msg::Hover(key) => (self.hover.key, self.hover.card) = (key, None),
+            Msg::Hover(key) => self.hover.rest_on(key),
             Msg::Export(form) => {
                 self.export(form);
                 return false;
             }
             Msg::Leaves => {
-                if window::is_whole() {
-                    self.keep_session(true);
-                }
+                self.keep_session(true);
                 return false;
             }
             Msg::Keep => {
@@ -508,19 +448,11 @@ impl Component for Page {
             Msg::SingleDone(error) => {
                 self.error = Some(PageFault::new("file", msg::single_failed(error)))
             }
-            Msg::Hash => match permalink::decode(&dom::fragment()) {
-                Ok(Some(link)) if link != self.state.borrow().link() => {
-                    let (width, height) = self.state.borrow().drawing.stage;
-                    let mut state = State::from_link(Some(&link));
-                    state.recall(&link);
-                    state.update(Do::Stage(width, height));
-                    self.timers.saved = (state.editor.text.clone(), state.selection.view);
-                    *self.state.borrow_mut() = state;
-                    self.inspection.chain_of = None;
+            Msg::Hash => {
+                if !self.open_hash() {
+                    return false;
                 }
-                Ok(_) => return false,
-                Err(words) => self.error = Some(PageFault::new("link", words)),
-            },
+            }
         }
         self.end_presenting();
         self.refresh(paced);
@@ -541,17 +473,13 @@ impl Component for Page {
             .map(|fault| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ say(&fault.words) }</span></div> });
         let page = if self.settings.embed {
             self.embedded(ctx)
-        } else if self.narrow() {
+        } else if self.panels.is_narrow() {
             self.phone(ctx)
         } else {
             self.full(ctx)
         };
-        let said = self.timers.said.as_ref().map(|(_, words, failed)| {
-            let glyph = if *failed { "i-error" } else { "i-check" };
-            html! { <div class={classes!("toast", "said", failed.then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(words) }</span></div> }
-        });
         // Absent parts keep their place: otherwise Yew would rebuild the page when one appears.
-        let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
+        let (error, said) = (error.unwrap_or_default(), self.notices.draw());
         html! { <>{ page }if self.panels.over != Overlay::Nothing { { self.dialog(ctx) } }{ self.undo(ctx) }{ error }{ said }{ live }</> }
     }
 
@@ -563,7 +491,7 @@ impl Component for Page {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
         }
         if self.panels.drawn_over != self.panels.over {
-            self.refocus();
+            self.panels.refocus();
         }
     }
 }

@@ -1,38 +1,22 @@
 //! Offers of the page: actions to try first, the load to which an autoscaler reacts, undoing a replacement, and the menu of the history.
 
 use super::Page;
-use super::menu::Menu;
 use super::message::{Msg, Overlay};
 use crate::web::dom::{self, icon};
 use crate::web::help;
 use crate::web::language::{marked, say};
 use crate::web::load::LoadSlider;
-use crate::web::tools::Tool;
-use crate::web::topbar::Lessons;
 use crate::web::window;
-use actions::Action;
-use explain::{control_loop, remedies};
-use gloo_timers::callback::Timeout;
-use i18n::format::clock;
 use i18n::{Message, msg};
 use session::Msg as Do;
-use session::compare::CompareMsg;
 use session::console::ConsoleMsg;
 use session::demo;
-use session::history::{self, HistoryCommand};
-use session::instant;
+use session::lesson::Player;
 use session::load;
 use session::replace::ReplaceMsg;
 use session::selection::SelectionMsg;
-use session::timeline::TimelineMsg;
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
-/// Milliseconds for which the result of an action is shown.
-const TOAST_MS: u32 = 4_000;
-/// Maximum number of commands listed by the menu of the history: the newest.
-const MAX_COMMANDS: usize = 200;
 /// Preference that records that the offers were closed.
 const CLOSED: &str = "loopscope.offers";
 
@@ -56,27 +40,8 @@ impl Page {
         if forked {
             state.announcer.say(msg::notice_branch(number, before));
         }
+        self.panels.stage(state.player.as_ref().map(Player::staged));
         forked
-    }
-
-    /// Describes the effect of a fault offered for the selected object or loop.
-    pub(super) fn offered(&self, action: &Action) -> Option<Message> {
-        let state = self.state.borrow();
-        let sim = state.timeline.run.sim();
-        let of_loop = state
-            .selection
-            .selected_loop
-            .iter()
-            .flat_map(|name| control_loop::offers(sim, name));
-        let of_object = state
-            .object()
-            .map(|object| remedies::of(sim, object))
-            .unwrap_or_default();
-        let offer = of_object
-            .into_iter()
-            .chain(of_loop)
-            .find(|offer| offer.action == *action)?;
-        Some(msg::offer_done(offer.words, offer.title))
     }
 
     /// Closes the offers for good.
@@ -162,7 +127,7 @@ impl Page {
         let close = ctx.link().callback(|_: MouseEvent| Msg::CloseOffers);
         let stop = ctx.link().callback(|_: MouseEvent| Msg::Do(Do::StopDemo));
         html! {
-            <aside class={classes!("offers", (!state.demo.offers).then_some("slim"))} aria-label={say(msg::help_try())}><div>
+            <aside class={classes!("offers", (!state.demo.offers).then_some("slim"), state.selection.view.uses.loops.then_some("brief"))} aria-label={say(msg::help_try())}><div>
                 if state.demo.offers {
                     <p>{ say(msg::help_what()) }</p>
                 }
@@ -171,24 +136,38 @@ impl Page {
                 }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
                 if state.demo.offers {
-                    { help::offers(&self.tries(), &ctx.link().callback(Msg::Try), html! { <Lessons lang={self.settings.lang} on_lesson={ctx.link().callback(Msg::OpenLesson)} /> }) }
+                    <div class="row wrap ways">{ self.doors(ctx) }{ help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }</div>
                 }
             </div></aside>
         }
     }
 
+    /// Two ways in: the lessons, and the reader's own manifest.
+    fn doors(&self, ctx: &Context<Self>) -> Html {
+        let learn = ctx
+            .link()
+            .callback(|_: MouseEvent| Msg::Overlay(Overlay::Learn));
+        let paste = ctx.link().callback(|_: MouseEvent| Msg::Paste);
+        html! {
+            <div class="doors"><button type="button" class="btn sm primary" id="door-learn" aria-haspopup="dialog" onclick={learn}>{ icon("i-learn", 14) }{ say(msg::offers_learn()) }</button>
+                <button type="button" class="btn sm" id="door-paste" onclick={paste}>{ icon("i-file", 14) }{ say(msg::offers_paste()) }</button></div>
+        }
+    }
+
+    /// Opens the manifest with its text selected, so that what is pasted replaces it.
+    pub(super) fn paste(&mut self) {
+        if self.panels.is_narrow() {
+            self.panels.over = Overlay::Manifest;
+        } else {
+            self.panels.open_left(true);
+            dom::select_text("#manifest");
+        }
+    }
+
     /// Shows the announced result of an action for a moment.
     pub(super) fn toast(&mut self, ctx: &Context<Self>) {
-        let (to, state) = (ctx.link().clone(), self.state.borrow());
-        let notice = state.announcer.notice();
-        let said = (!notice.is_empty()).then(|| (notice.clone(), state.announcer.failed()));
-        self.timers.said = said.map(|(words, failed)| {
-            (
-                Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)),
-                words,
-                failed,
-            )
-        });
+        self.notices
+            .toast(&self.state.borrow().announcer, ctx.link());
     }
 
     /// Slider of the load to which the autoscaler reacts.
@@ -216,130 +195,6 @@ impl Page {
                 <button type="button" class="btn sm" onclick={to(ReplaceMsg::Undo)}>{ say(msg::button_undo()) }</button>
                 <button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} title={say(msg::button_close())} onclick={to(ReplaceMsg::Dismiss)}>{ icon("i-cross", 14) }</button>
             </div>
-        }
-    }
-
-    /// Menu of the history: breakpoints, comparison and branches.
-    pub(super) fn history(&self, ctx: &Context<Self>) -> Html {
-        if self.panels.menu != Menu::History {
-            return Html::default();
-        }
-        let tool = |tool: Tool, id: &'static str, glyph: &'static str, words: Message| {
-            let open = self.panels.tool == Some(tool);
-            html! { <button type="button" class="btn ghost" id={id} aria-pressed={open.to_string()} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Tool(Some(tool)))}>{ icon(glyph, 16) }{ say(words) }</button> }
-        };
-        html! {
-            <div class="open" role="group" aria-label={say(msg::history_title())}>
-                { self.go_to(ctx) }
-                { tool(Tool::Breaks, "break", "i-breakpoint", msg::history_breaks()) }
-                { tool(Tool::Compare, "compare", "i-diff", msg::tools_compare()) }
-                <h3>{ say(msg::history_branches()) }</h3>
-                { self.branches(ctx) }
-                <h3>{ say(msg::history_commands()) }</h3>
-                { self.commands(ctx) }
-            </div>
-        }
-    }
-
-    /// Form in which a time to go to is entered.
-    fn go_to(&self, ctx: &Context<Self>) -> Html {
-        let (state, link) = (self.state.clone(), ctx.link().clone());
-        let on_submit = Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            let form = event
-                .target()
-                .and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-            let input = form.and_then(|form| {
-                form.query_selector("input")
-                    .ok()
-                    .flatten()?
-                    .dyn_into::<HtmlInputElement>()
-                    .ok()
-            });
-            let Some(input) = input else { return };
-            let (now, end) = (
-                state.borrow().timeline.run.now(),
-                state.borrow().timeline.run.end(),
-            );
-            let to = instant::parse(&input.value(), now);
-            let _ =
-                input.set_attribute("aria-invalid", if to.is_some() { "false" } else { "true" });
-            if let Some(to) = to {
-                link.send_message(Msg::Do(TimelineMsg::Seek(to.min(end)).into()));
-            }
-        });
-        html! {
-            <form class="row goto" onsubmit={on_submit}><label for="go-to">{ say(msg::history_go_to()) }</label><input id="go-to" class="mono" size="9" placeholder="1:30, −5m" title={say(msg::history_go_to_form())} autocomplete="off" onkeydown={Callback::from(|event: KeyboardEvent| if event.key() != "Escape" { event.stop_propagation() })} /></form>
-        }
-    }
-
-    /// Lists the commands that were run, newest first: to go to their time, or to run them again.
-    pub(super) fn commands(&self, ctx: &Context<Self>) -> Html {
-        let state = self.state.borrow();
-        let all = history::commands(&state.timeline.run);
-        let link = ctx.link();
-        let row = |ran: &HistoryCommand| {
-            let HistoryCommand {
-                number, at, line, ..
-            } = ran;
-            let told = [
-                history::did(&state.timeline.run, &all, ran),
-                history::followed(&state.timeline.run, &all, ran),
-            ];
-            let told = told.into_iter().filter(|one| !one.is_empty());
-            let (at, number) = (*at, *number);
-            let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
-            let before = at.saturating_sub(1);
-            let before =
-                link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
-            let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
-            let again = link.batch_callback(move |_: MouseEvent| {
-                vec![
-                    Msg::Menu(Menu::None),
-                    Msg::Do(ConsoleMsg::Run(format!("!{number}")).into()),
-                ]
-            });
-            let small = |words: Message,
-                         label: Message,
-                         title: Message,
-                         onclick: Callback<MouseEvent>| {
-                html! { <button type="button" class="btn ghost sm" aria-label={say(label)} title={say(title)} onclick={onclick}>{ say(words) }</button> }
-            };
-            html! {
-                <li key={number}><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span><span class="mono ell">{ &**line }</span>{ for told.map(|one| html! { <small class="dim">{ say(one) }</small> }) }</span></button>
-                    <span class="row">
-                        { small(msg::history_before_short(), msg::history_before_line(&**line), msg::history_before(), before) }
-                        { small(msg::history_compare_short(), msg::history_compare_line(&**line), msg::history_compare(), since) }
-                        { small(msg::history_run_again(), msg::history_run_line_again(&**line), msg::history_run_again(), again) }
-                    </span></li>
-            }
-        };
-        html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().filter(|ran| !state.demo.has_run(ran.at)).take(MAX_COMMANDS).map(row) }</ol> }
-    }
-
-    /// Selector of the history's branches, and of one to show beside this one.
-    pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
-        let (shown, others) = self.state.borrow().timeline.run.branches();
-        if others.is_empty() {
-            return html! { <p class="dim">{ say(msg::history_one_branch()) }</p> };
-        }
-        let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
-        k8s_model::sort::sort(&mut all);
-        let beside = self.drawing.beside.is_some();
-        let other = if beside {
-            None
-        } else {
-            all.iter().rev().find(|number| **number != shown).copied()
-        };
-        let link = ctx.link();
-        let branch = |number: u32| {
-            html! { <button type="button" class="btn ghost" aria-pressed={(number == shown).to_string()} onclick={link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Switch(number).into()))}>{ icon(if number == shown { "i-check" } else { "i-branch" }, 16) }{ say(msg::branch_title(number)) }</button> }
-        };
-        html! {
-            <>
-                { for all.iter().copied().map(branch) }
-                <button type="button" class="btn ghost" id="beside" aria-pressed={beside.to_string()} onclick={link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::With(other).into()))}>{ icon(if beside { "i-check" } else { "i-diff" }, 16) }{ say(msg::button_side_by_side()) }</button>
-            </>
         }
     }
 }

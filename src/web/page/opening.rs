@@ -180,6 +180,9 @@ impl Address {
         if let Some(speed) = dom::query("speed").and_then(|speed| speed.parse().ok()) {
             state.update(TimelineMsg::Speed(speed));
         }
+        if let Some(pace) = dom::query("pace") {
+            state.update(TimelineMsg::ByCause(pace == "cause"));
+        }
         if embed {
             state.update(SelectionMsg::Select(None));
             state.editor.leftovers.from_page = false;

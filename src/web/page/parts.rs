@@ -1,11 +1,14 @@
 //! The panels with their properties.
 
+use super::history::History;
 use super::menu::{Menu, has_left};
+use super::pickers::Pickers;
 use super::{Msg, Overlay, Page};
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::{self, Inspector};
+use crate::web::language::tongue;
 use crate::web::language::{Lang, marked, say};
 use crate::web::loop_inspector::LoopInspector;
 use crate::web::stage::{SaveProps, SceneScope, Stage};
@@ -20,22 +23,23 @@ use explain::{control_loop, remedies};
 use i18n::{Message, msg};
 use k8s_model::{Object, ObjectRef};
 use session::Msg as Do;
-use session::console::ConsoleMsg;
+use session::State;
+use session::compare::Compare;
+use session::console::{self, ConsoleMsg};
 use session::drawing::Picture;
 use session::editor::EditorMsg;
 use session::examples;
 use session::manifest_file;
 use session::replace::{ReplaceMsg, Replacement};
+use session::selection::Selection;
 use session::selection::SelectionMsg;
 use session::selection::Tab;
+use session::timeline::Timeline;
 use session::timeline::TimelineMsg;
 use std::rc::Rc;
-use views::grouping::GroupBy;
 use views::loops::model::{Loop, PanelForm};
 use views::shape::CardBody;
 use views::view::{ObjectFilter, View};
-use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlSelectElement};
 use yew::prelude::*;
 
 /// Height of the controls at the foot of the diagram, in pixels.
@@ -46,11 +50,10 @@ pub(super) struct Calls {
     on: Callback<Do>,
     view: Callback<&'static View>,
     example: Callback<usize>,
-    lesson: Callback<&'static str>,
     speak: Callback<Lang>,
     theme: Callback<()>,
     share: Callback<()>,
-    over: [Callback<()>; 5],
+    over: [Callback<()>; 6],
     edit: Callback<String>,
     apply: Callback<()>,
     revert: Callback<()>,
@@ -82,7 +85,6 @@ impl Page {
                 example: link.callback(|index: usize| {
                     Msg::Do(ReplaceMsg::Ask(Replacement::Example(index)).into())
                 }),
-                lesson: link.callback(Msg::OpenLesson),
                 speak: link.callback(Msg::Speak),
                 theme: link.callback(|()| Msg::Theme),
                 share: link.callback(|()| Msg::Share),
@@ -92,6 +94,7 @@ impl Page {
                     over(Overlay::Console),
                     over(Overlay::More),
                     over(Overlay::Help),
+                    over(Overlay::Learn),
                 ],
                 edit: link.callback(|text| Msg::Do(EditorMsg::Edit(text).into())),
                 apply: link.callback(|()| Msg::Do(Do::Apply)),
@@ -124,7 +127,7 @@ impl Page {
                 complete: {
                     let state = self.state.clone();
                     Callback::from(move |start: String| {
-                        state.borrow().timeline.run.completions(&start)
+                        console::completions(state.borrow().timeline.run.sim(), &start)
                     })
                 },
                 find: {
@@ -132,7 +135,7 @@ impl Page {
                     Callback::from(move |key: ObjectRef| {
                         state
                             .try_borrow()
-                            .is_ok_and(|state| state.timeline.run.get(&key).is_some())
+                            .is_ok_and(|state| state.timeline.run.sim().store().get(&key).is_some())
                     })
                 },
                 stop: link.callback(|()| Msg::Do(ConsoleMsg::Interrupt.into())),
@@ -154,13 +157,13 @@ impl Page {
             <Topbar
                 view={state.selection.view}
                 dark={self.settings.dark}
-                narrow={self.narrow()}
+                narrow={self.panels.is_narrow()}
                 example={example}
-                copied={self.timers.copied.is_some()}
+                copied={self.notices.shows_copied()}
                 on_view={calls.view.clone()}
                 on_example={calls.example.clone()}
-                lesson={self.lesson_title()}
-                on_lesson={calls.lesson.clone()}
+                lesson={state.lesson_title(tongue())}
+                on_learn={calls.over[5].clone()}
                 lang={self.settings.lang}
                 on_language={calls.speak.clone()}
                 on_theme={calls.theme.clone()}
@@ -178,7 +181,7 @@ impl Page {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
         let file = manifest_file::name_of(&state.editor.text);
-        let narrow = self.narrow();
+        let narrow = self.panels.is_narrow();
         html! {
             <Editor
                 lang={self.settings.lang}
@@ -214,26 +217,11 @@ impl Page {
         }
     }
 
-    /// Returns the loop that the inspector shows, as drawn.
-    pub(super) fn inspected_loop(&self) -> Option<Loop> {
-        let state = self.state.borrow();
-        let name = state.selection.inspected_loop()?;
-        self.drawing
-            .picture
-            .scene
-            .items
-            .iter()
-            .find_map(|item| match &item.body {
-                CardBody::Loop { of, .. } if of.name == name => Some((**of).clone()),
-                _ => None,
-            })
-    }
-
     pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
-        if let Some(of) = self.inspected_loop() {
-            let offers = control_loop::offers(state.timeline.run.sim(), &of.name);
+        if let Some(of) = inspected_loop(&state.selection, &self.drawing.picture) {
+            let offers = control_loop::offers(state.timeline.run.sim(), of.actor.component);
             let scene = &self.drawing.picture.scene;
             // The inspector has the pseudo-code if the panel is cut off, or only shows the executed line.
             let code = scene.items.iter().filter_map(|item| match &item.body {
@@ -246,7 +234,7 @@ impl Page {
                 _ => None,
             });
             let code = code.flatten().collect::<Vec<_>>();
-            return html! { <LoopInspector {of} {offers} {code} on_command={calls.act.clone()} fold={inspector::fold(self.narrow(), &calls.right)} lang={self.settings.lang} /> };
+            return html! { <LoopInspector {of} {offers} {code} on_command={calls.act.clone()} fold={inspector::fold(self.panels.is_narrow(), &calls.right)} lang={self.settings.lang} /> };
         }
         let now = state.object();
         let same = |shown: &&(Rc<Object>, Option<Message>)| {
@@ -262,7 +250,7 @@ impl Page {
         html! {
             <Inspector
                 lang={self.settings.lang}
-                narrow={self.narrow()}
+                narrow={self.panels.is_narrow()}
                 key_of={state.selection.selected.clone()}
                 late={late}
                 object={object}
@@ -285,7 +273,7 @@ impl Page {
     pub(super) fn console(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
-        let narrow = self.narrow();
+        let narrow = self.panels.is_narrow();
         html! {
             <Console
                 lang={self.settings.lang}
@@ -307,182 +295,66 @@ impl Page {
         }
     }
 
+    pub(super) fn pickers<'a>(&'a self, state: &'a State, ctx: &'a Context<Self>) -> Pickers<'a> {
+        Pickers {
+            state,
+            picture: &self.drawing.picture,
+            link: ctx.link(),
+        }
+    }
+
+    pub(super) fn history<'a>(&'a self, ctx: &'a Context<Self>) -> History<'a> {
+        History {
+            state: &self.state,
+            link: ctx.link(),
+            tool: self.panels.tool,
+            beside: self.drawing.beside.is_some(),
+        }
+    }
+
     pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
+        let pickers = self.pickers(&state, ctx);
         let list = say(msg::button_show_as_list());
         html! {
             <div class="c-head"><h1>{ say((state.selection.view.title)()) }</h1>
-                if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture, Some(link.callback(Msg::Why))) } }
+                if self.drawing.beside.is_none() { { pill(&self.drawing.picture, Some(link.callback(Msg::Why))) } }
                 <span class="grow" />
-                { self.hidden(ctx) }
-                { self.workloads(ctx) }
-                { self.pace(ctx) }
-                { self.filter(ctx) }
+                { pickers.hidden() }
+                { pickers.workloads() }
+                { pickers.pace() }
+                { pickers.filter() }
                 <span class="views pops" onfocusout={link.batch_callback(|event: FocusEvent| has_left(&event).then_some(Msg::Menu(Menu::None)))}>
                     <button type="button" class="btn sm ghost opens" aria-expanded={(self.panels.menu == Menu::View).to_string()} onclick={link.callback(|_| Msg::Menu(Menu::View))}>{ say(msg::picker_view()) }{ icon("i-down", 14) }</button>
                     <div class={(self.panels.menu == Menu::View).then_some("open")}>
                         <button type="button" class="btn sm ghost" title={say(msg::with_key(msg::button_show_as_list(), "l"))} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
-                        if state.selection.view.filter >= ObjectFilter::Namespace { { self.namespaces(ctx) } }
-                        { self.grouping(ctx) }
+                        if state.selection.view.filter >= ObjectFilter::Namespace { { pickers.namespaces() } }
+                        { pickers.grouping() }
                     </div>
                 </span>
             </div>
         }
     }
 
-    /// Result of the last step, while the clock is paused: while stepping one looks at the picture.
+    /// Result of the last step, while the clock is paused or goes by cause: then one looks at the picture.
     pub(super) fn step(&self) -> Html {
         let state = self.state.borrow();
-        let told = if state.timeline.idles() {
+        let timeline = &state.timeline;
+        let told = if timeline.idles() {
             &msg::notice_stable()
         } else {
             &self.drawing.caption
         };
-        if state.timeline.playing || self.drawing.beside.is_some() || told.is_empty() {
+        let runs = timeline.playing && !timeline.goes_by_cause();
+        if runs || self.drawing.beside.is_some() || told.is_empty() {
             return Html::default();
         }
-        html! { <div class="told-at"><p class="told-step" title={say(told)}><span>{ marked(told) }</span></p></div> }
-    }
-
-    /// The pill; its words shrink before its glyph. Selects the workload that it is about, if there is room for the inspector.
-    pub(super) fn pill(&self, picture: &Picture, why: Option<Callback<ObjectRef>>) -> Html {
-        let Some(pill) = &picture.pill else {
-            return Html::default();
-        };
-        let words = say(&pill.words);
-        let told = html! { <>if !pill.glyph.is_empty() { { icon(pill.glyph, 12) } }<span class="ell">{ words.clone() }</span></> };
-        let class = classes!("pill", "stands", pill.class);
-        match (&pill.of, why) {
-            (Some(of), Some(why)) => {
-                let of = of.clone();
-                html! { <button type="button" class={class} title={say(msg::pill_why(pill.words.clone()))} onclick={move |_: MouseEvent| why.emit(of.clone())}>{ told }</button> }
-            }
-            _ => html! { <span class={class} title={words}>{ told }</span> },
-        }
-    }
-
-    /// Number of objects hidden by the filter.
-    pub(super) fn hidden(&self, ctx: &Context<Self>) -> Html {
-        if self.drawing.picture.hidden == 0 {
-            Html::default()
-        } else {
-            hidden(ctx, self.drawing.picture.hidden)
-        }
-    }
-
-    pub(super) fn filter(&self, ctx: &Context<Self>) -> Html {
-        let state = self.state.borrow();
-        if state.selection.view.filter < ObjectFilter::Words {
-            return Html::default();
-        }
-        let oninput = ctx.link().batch_callback(|event: InputEvent| {
-            let target = event
-                .target()
-                .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
-            // The hovered object may be hidden now.
-            target.map_or_else(Vec::new, |input| {
-                vec![
-                    Msg::Hover(None),
-                    Msg::Do(SelectionMsg::Filter(input.value()).into()),
-                ]
-            })
-        });
-        html! { <input type="search" class="filter" aria-label={say(msg::filter_label())} placeholder={say(msg::filter_placeholder())} title={say(msg::filter_title())} spellcheck="false" value={state.selection.filter.clone()} oninput={oninput} /> }
-    }
-
-    pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
-        let state = self.state.borrow();
-        // There is only one namespace.
-        if self.drawing.picture.namespaces.len() < 2 && state.selection.namespace.is_none() {
-            return Html::default();
-        }
-        let onchange = ctx.link().batch_callback(|event: Event| {
-            let value = event
-                .target()?
-                .dyn_into::<HtmlSelectElement>()
-                .ok()?
-                .value();
-            Some(Msg::Do(
-                SelectionMsg::Namespace((!value.is_empty()).then_some(value)).into(),
-            ))
-        });
-        html! {
-            <label class="picker small">
-                <select aria-label={say(msg::picker_namespace())} onchange={onchange}>
-                    <option value="" selected={state.selection.namespace.is_none()}>{ say(msg::namespace_all()) }</option>
-                    { for self.drawing.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.selection.namespace.as_ref() == Some(name)}>{ name }</option> }) }
-                </select>{ icon("i-down", 14) }
-            </label>
-        }
-    }
-
-    /// Selector of the grouping of workloads, if the diagram supports it.
-    pub(super) fn grouping(&self, ctx: &Context<Self>) -> Html {
-        let state = self.state.borrow();
-        if !state.selection.view.uses.groups {
-            return Html::default();
-        }
-        let onchange = ctx.link().batch_callback(|event: Event| {
-            let at = event
-                .target()?
-                .dyn_into::<HtmlSelectElement>()
-                .ok()?
-                .selected_index();
-            GroupBy::ALL
-                .get(usize::try_from(at).ok()?)
-                .map(|by| Msg::Do(SelectionMsg::GroupBy(*by).into()))
-        });
-        html! {
-            <label class="picker small">
-                <select aria-label={say(msg::picker_group())} onchange={onchange}>
-                    { for GroupBy::ALL.iter().map(|by| html! { <option selected={state.selection.grouping.by == *by}>{ say(by.title()) }</option> }) }
-                </select>{ icon("i-down", 14) }
-            </label>
-        }
-    }
-
-    /// Button that slows the selected loop, or restores its speed.
-    pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
-        let state = self.state.borrow();
-        match &state.selection.selected_loop {
-            Some(name) if state.selection.view.uses.loops => {
-                pace(ctx, control_loop::pace(state.timeline.run.sim(), name))
-            }
-            _ => Html::default(),
-        }
-    }
-
-    /// Selector of the workload whose rollout is drawn, if there are several.
-    pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
-        let Some(shown) = self
-            .drawing
-            .picture
-            .scene
-            .items
-            .first()
-            .filter(|item| matches!(item.body, CardBody::Chart(_)))
-        else {
-            return Html::default();
-        };
-        let all = self.state.borrow().workloads();
-        if all.len() < 2 {
-            return Html::default();
-        }
-        let uid = shown.id.uid.trim_start_matches("rollout/").to_string();
-        let options = all.iter().enumerate().map(|(at, (of, key))| html! { <option value={at.to_string()} selected={*of == uid}>{ format!("{} {}", key.kind.name(), key.name) }</option> });
-        let options = options.collect::<Html>();
-        let onchange = ctx.link().batch_callback(move |event: Event| {
-            let at: usize = event
-                .target_dyn_into::<HtmlSelectElement>()?
-                .value()
-                .parse()
-                .ok()?;
-            Some(Msg::Do(
-                SelectionMsg::Select(Some(all.get(at)?.1.clone())).into(),
-            ))
-        });
-        html! { <label class="picker small"><select aria-label={say(msg::picker_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
+        let since = self.pacing.since_last_write_us();
+        let since = since
+            .map(|us| us / 1000)
+            .filter(|ms| timeline.playing && *ms > 0);
+        html! { <div class="told-at"><p class="told-step" title={say(told)}><span>if let Some(ms) = since { <b class="mono">{ say(msg::step_later(ms as usize)) }</b>{ " " } }{ marked(told) }</span></p></div> }
     }
 
     pub(super) fn stage(&self, ctx: &Context<Self>) -> Html {
@@ -504,6 +376,7 @@ impl Page {
             <Stage
                 lang={self.settings.lang}
                 scene={self.drawing.picture.scene.clone()}
+                writes={self.drawing.picture.writes.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
                 scope={SceneScope { view: self.drawing.picture.view.unwrap_or(state.selection.view), epoch: self.drawing.picture.epoch, part: self.drawing.picture.part }}
                 animate={state.timeline.speed <= 100.0}
@@ -529,33 +402,8 @@ impl Page {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
         html! {
-            <Tools lang={self.settings.lang} tool={tool} breakpoints={state.timeline.breakpoints.clone()} misread={state.timeline.breakpoint_error.clone()} stopped={state.timeline.stopped.clone()} instants={state.compare.snapshots.clone()} difference={state.compare.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
+            <Tools lang={self.settings.lang} tool={tool} breakpoints={state.timeline.breakpoints.all().to_vec()} misread={state.timeline.breakpoint_error.clone()} stopped={state.timeline.stopped.clone()} instants={state.compare.snapshots.clone()} difference={state.compare.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
         }
-    }
-
-    /// State of the clock for the timeline.
-    pub(super) fn lane_clock(&self) -> LaneClock {
-        let timeline = &self.state.borrow().timeline;
-        LaneClock {
-            now: timeline.run.now(),
-            end: timeline.run.end(),
-            playing: timeline.playing,
-        }
-    }
-
-    /// Flags of the compared instants on the timeline: both while the comparison is open, the first alone until there is a second.
-    pub(super) fn flags(&self) -> Vec<(u64, &'static str)> {
-        let state = self.state.borrow();
-        if state.compare.difference.is_some() && self.panels.tool != Some(Tool::Compare) {
-            return Vec::new();
-        }
-        state
-            .compare
-            .snapshots
-            .iter()
-            .zip(["A", "B"])
-            .filter_map(|(instant, name)| Some((instant.as_ref()?.at, name)))
-            .collect()
     }
 }
 
@@ -565,18 +413,54 @@ fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     html! { <><h2>{ say(msg::filter_no_match()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::button_clear_filter()) }</button></> }
 }
 
-fn hidden(ctx: &Context<Page>, count: usize) -> Html {
-    html! { <button type="button" class="pill notready" title={say(msg::button_clear_filter())} onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
+/// Returns the loop that the inspector shows, as drawn.
+fn inspected_loop(selection: &Selection, picture: &Picture) -> Option<Loop> {
+    let actor = selection.inspected_loop()?;
+    picture
+        .scene
+        .items
+        .iter()
+        .find_map(|item| match &item.body {
+            CardBody::Loop { of, .. } if of.actor == *actor => Some((**of).clone()),
+            _ => None,
+        })
 }
 
-fn pace(ctx: &Context<Page>, offer: Option<remedies::ActionOffer>) -> Html {
-    let Some(remedies::ActionOffer {
-        words,
-        title,
-        action,
-    }) = offer
-    else {
+/// The pill; its words shrink before its glyph. Selects the workload that it is about, if there is room for the inspector.
+pub(super) fn pill(picture: &Picture, why: Option<Callback<ObjectRef>>) -> Html {
+    let Some(pill) = &picture.pill else {
         return Html::default();
     };
-    html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(action.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
+    let words = say(&pill.words);
+    let told = html! { <>if !pill.glyph.is_empty() { { icon(pill.glyph, 12) } }<span class="ell">{ words.clone() }</span></> };
+    let class = classes!("pill", "stands", pill.class);
+    match (&pill.of, why) {
+        (Some(of), Some(why)) => {
+            let of = of.clone();
+            html! { <button type="button" class={class} title={say(msg::pill_why(pill.words.clone()))} onclick={move |_: MouseEvent| why.emit(of.clone())}>{ told }</button> }
+        }
+        _ => html! { <span class={class} title={words}>{ told }</span> },
+    }
+}
+
+/// State of the clock for the timeline.
+pub(super) fn lane_clock(timeline: &Timeline) -> LaneClock {
+    LaneClock {
+        now: timeline.run.now(),
+        end: timeline.run.end(),
+        playing: timeline.playing,
+    }
+}
+
+/// Flags of the compared instants on the timeline: both while the comparison is open, the first alone until there is a second.
+pub(super) fn flags(compare: &Compare, tool: Option<Tool>) -> Vec<(u64, &'static str)> {
+    if compare.difference.is_some() && tool != Some(Tool::Compare) {
+        return Vec::new();
+    }
+    compare
+        .snapshots
+        .iter()
+        .zip(["A", "B"])
+        .filter_map(|(instant, name)| Some((instant.as_ref()?.at, name)))
+        .collect()
 }

@@ -5,8 +5,9 @@ use super::props::{Msg, Props};
 use crate::web::dom::{icon, tile};
 use crate::web::export::ImageFormat;
 use crate::web::language::{marked, say};
+use explain::pill::StatusPill;
 use i18n::format::clock;
-use i18n::{Arg, Message, msg};
+use i18n::msg;
 use views::card::Card;
 use views::shape::{CardBody, Rect, Scene};
 use views::view::Legend;
@@ -42,15 +43,11 @@ impl Stage {
     }
 
     /// Draws a button with the number of unscheduled Pods, which leads to their tray if that is out of view at the foot.
-    pub(super) fn far_tray(&self, ctx: &Context<Self>, title: &Message, rect: Rect) -> Html {
+    pub(super) fn far_tray(&self, ctx: &Context<Self>, pods: usize, rect: Rect) -> Html {
         let props = ctx.props();
         if props.embed || self.port.above_foot(&props.picture(), rect.y + 40.0) {
             return Html::default();
         }
-        let pods = match title.args() {
-            [Arg::Count(pods)] => *pods,
-            _ => 0,
-        };
         let words = say(msg::tray_far(pods));
         let go = ctx.link().callback(move |event: MouseEvent| {
             event.stop_propagation();
@@ -79,7 +76,7 @@ impl Stage {
         html! {
             <div class="hover" role="tooltip" id="hover" style={format!("left:{left}px;{place}")}>
                 <div class="row">{ tile(card.kind.name()) }<div class="grow"><div class="row"><small class="grow">{ say(&card.caption) }</small>
-                    if let Some((words, class, glyph)) = &card.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ say(words) }</span> }
+                    if let Some(StatusPill { words, class, glyph }) = &card.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ say(words) }</span> }
                     </div><b class="mono">{ &card.name }</b></div>
                 </div>
                 if !card.facts.is_empty() {

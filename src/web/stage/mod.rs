@@ -19,6 +19,7 @@ use i18n::format::Px;
 use i18n::msg;
 use k8s_model::ObjectRef;
 use props::{Msg, Props, key_of, mark};
+use session::drawing::WriteShown;
 use sheets::corner;
 use std::rc::Rc;
 use views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
@@ -369,7 +370,8 @@ impl Component for Stage {
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old))
                 == (&props.selected, &props.scope, &props.card, plain(props))
-            && (&old.changes, &old.follow) == (&props.changes, &props.follow);
+            && (&old.changes, &old.follow, &old.writes)
+                == (&props.changes, &props.follow, &props.writes);
         if same {
             return false;
         }
@@ -515,15 +517,16 @@ impl Component for Stage {
         // So many animated items would each be a layer of the browser.
         let quiet = self.quiet || !props.animate || scene.items.len() > MAX_WHOLE_ITEMS;
         let shown = self.mounted.shown(scene);
+        let writes: &[WriteShown] = if quiet { &[] } else { &props.writes };
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={say(&scene.summary)} onfocusin={onfocus} onfocusout={moved_away}>
-                { under(scene, |top, bottom| self.port.sees_rows(top, bottom)) }
+                { under(scene, writes, |top, bottom| self.port.sees_rows(top, bottom)) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape lang={props.lang} key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for shown.map(|(index, item)| html! {
-                    <Shape lang={props.lang} key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} whole={props.whole} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
+                    <Shape lang={props.lang} key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
                 }) }
                 { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
-                { over(scene, (-self.port.pan.0 / self.port.zoom).max(0.0), |top, bottom| self.port.sees_rows(top, bottom)) }
+                { over(scene, writes, (-self.port.pan.0 / self.port.zoom).max(0.0), |top, bottom| self.port.sees_rows(top, bottom)) }
             </div>
         };
         let (embed, listed) = (props.embed, props.list.is_some());
@@ -557,7 +560,7 @@ impl Component for Stage {
                     }
                     { self.card(props) }
                     // The tray is among the last items, with a Pod and a note in it.
-                    { for scene.items.iter().rev().take(4).find_map(|item| if let CardBody::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
+                    { for scene.items.iter().rev().take(4).find_map(|item| if let CardBody::Tray { pods, .. } = &item.body { Some(self.far_tray(ctx, *pods, item.rect)) } else { None }) }
                     // If there is a legend too, the diagram is not drawn under both.
                     if self.port.overflows(&props.picture()) {
                         <div class={classes!("foot", (!self.port.controls(&props.picture())).then_some("bare"))} />

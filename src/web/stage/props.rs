@@ -7,6 +7,7 @@ use k8s_model::{Kind, ObjectRef};
 use projection::changes::{Change, fate};
 use projection::model::Id;
 use session::Standings;
+use session::drawing::WriteShown;
 use session::selection::SelectionMsg;
 use std::rc::Rc;
 use views::card::Card;
@@ -35,6 +36,9 @@ pub struct Props {
     pub lang: Lang,
     /// Scene of the diagram.
     pub scene: Rc<Scene>,
+    /// Writes of the newest pass.
+    #[prop_or_default]
+    pub writes: Rc<[WriteShown]>,
     /// Uid of the selected object.
     pub selected: Option<String>,
     /// Scope of the picture.
@@ -141,7 +145,7 @@ pub fn key_of(id: &Id) -> Option<ObjectRef> {
 /// Returns the selection of an item: an object, a loop, or the heading of a group, which is folded.
 pub fn picked(id: &Id) -> Option<SelectionMsg> {
     match id.kind.as_str() {
-        "Loop" => Some(SelectionMsg::Loop(Some(id.name.clone()))),
+        "Loop" => cluster::loops::named(&id.name).map(|actor| SelectionMsg::Loop(Some(actor))),
         GROUP | FOLD => Some(SelectionMsg::Fold(id.uid.clone())),
         _ => key_of(id).map(|key| SelectionMsg::Select(Some(key))),
     }

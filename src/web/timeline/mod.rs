@@ -12,7 +12,7 @@ use crate::web::language::{Lang, say};
 use i18n::format::Px;
 use i18n::format::clock;
 use i18n::{Message, msg};
-use projection::marks::Mark;
+use projection::marks::{Lane, Mark};
 use session::journal_marks::AbandonedBranch;
 use std::rc::Rc;
 use views::axis::{Axis, Idle};
@@ -31,10 +31,10 @@ pub struct LanesProps {
     /// State of the clock.
     pub clock: LaneClock,
     /// Selected chain of causes: time and lane, newest first.
-    pub chain: Rc<Vec<(u64, u8)>>,
+    pub chain: Rc<Vec<(u64, Lane)>>,
     /// Lane of the selected loop: the others are dimmed.
     #[prop_or_default]
-    pub only: Option<u8>,
+    pub only: Option<Lane>,
     /// Instants marked with a letter.
     #[prop_or_default]
     pub flags: Vec<(u64, &'static str)>,
@@ -71,7 +71,7 @@ pub struct LaneClock {
 }
 
 /// Marks of a lane between two instants, in milliseconds.
-pub type MarkSpan = (u64, u64, u8);
+pub type MarkSpan = (u64, u64, Lane);
 
 /// Message of the lanes.
 pub enum Msg {

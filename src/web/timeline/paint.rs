@@ -6,7 +6,7 @@ use crate::web::language::say;
 use i18n::format::about;
 use i18n::format::{clock, stamp, tick};
 use i18n::{Message, msg};
-use projection::marks::LANES;
+use projection::marks::Lane;
 use views::axis::{Axis, FOLD};
 use views::timeline::{MarkBlock, rows};
 use web_sys::CanvasRenderingContext2d;
@@ -45,9 +45,9 @@ impl Paint<'_> {
         c.set_fill_style_str(&self.token("--st-notready"));
         c.begin_path();
         for block in merged.iter().filter(|block| block.fault) {
-            let beside = merged
-                .iter()
-                .any(|other| other.lane == 0 && !other.fault && (other.x - block.x).abs() < 9.0);
+            let beside = merged.iter().any(|other| {
+                other.lane == Lane::User && !other.fault && (other.x - block.x).abs() < 9.0
+            });
             // At the beginning there is no room at the left.
             let x = left
                 + block.x
@@ -104,14 +104,14 @@ impl Paint<'_> {
         let marks = |past: bool| {
             merged
                 .iter()
-                .filter(move |block| block.lane != 0 && (block.x <= now) == past)
+                .filter(move |block| block.lane != Lane::User && (block.x <= now) == past)
                 .map(|block| (block.x, 4.0, block.w.min(14.0), 4.0))
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
         let failed = merged
             .iter()
-            .filter(|block| block.lane != 0 && block.bad)
+            .filter(|block| block.lane != Lane::User && block.bad)
             .map(|block| (block.x, 4.0, block.w.min(14.0), 4.0));
         self.fill("--st-failed", failed);
         self.diamonds(
@@ -119,7 +119,7 @@ impl Paint<'_> {
             4.0,
             &mut merged
                 .iter()
-                .filter(|block| block.lane == 0 && !block.fault)
+                .filter(|block| block.lane == Lane::User && !block.fault)
                 .map(|block| (block.x, 20.0)),
         );
         self.faults(0.0, 20.0, merged);
@@ -137,9 +137,10 @@ impl Paint<'_> {
         let left = 104.0;
         let (rows, shown) = rows(&[&self.props.marks, Lanes::ghosts(self.props)]);
         let row =
-            |lane: u8| 24.0 + f64::from(rows.get(usize::from(lane)).copied().unwrap_or(0)) * 12.0;
-        let other =
-            |lane: u8| lane != 0 && self.props.only.is_some_and(|only| row(only) != row(lane));
+            |lane: Lane| 24.0 + f64::from(rows.get(lane.index()).copied().unwrap_or(0)) * 12.0;
+        let other = |lane: Lane| {
+            lane != Lane::User && self.props.only.is_some_and(|only| row(only) != row(lane))
+        };
         self.fill(
             "--surface-2",
             (0..8).step_by(2).map(|at| {
@@ -187,15 +188,18 @@ impl Paint<'_> {
                 |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
             self.fill(
                 "--text",
-                ghosts.iter().filter(|block| block.lane != 0).map(bar),
+                ghosts
+                    .iter()
+                    .filter(|block| block.lane != Lane::User)
+                    .map(bar),
             );
             self.diamonds(
                 "--text",
                 5.0,
                 &mut ghosts
                     .iter()
-                    .filter(|block| block.lane == 0)
-                    .map(|block| (left + block.x, row(0) + 6.0)),
+                    .filter(|block| block.lane == Lane::User)
+                    .map(|block| (left + block.x, row(Lane::User) + 6.0)),
             );
             c.set_global_alpha(1.0);
         }
@@ -225,52 +229,52 @@ impl Paint<'_> {
                     (x.max(now + 0.5), w.min(x + w - now - 0.5))
                 }
             };
-            let bar = |x: f64, w: f64, lane: u8| {
+            let bar = |x: f64, w: f64, lane: Lane| {
                 let (x, w) = side((left + x - 1.25, w));
                 (x, row(lane) + 2.0, w.max(0.0), 8.0)
             };
             let bars = |bad: bool| {
-                let here = merged
-                    .iter()
-                    .filter(move |block| block.bad == bad && block.lane != 0 && !other(block.lane));
+                let here = merged.iter().filter(move |block| {
+                    block.bad == bad && block.lane != Lane::User && !other(block.lane)
+                });
                 here.map(|block| bar(block.x, block.w, block.lane))
             };
             self.fill("--text-3", bars(false));
             self.fill(
                 "--accent",
                 causes()
-                    .filter(|(_, lane)| *lane != 0)
+                    .filter(|(_, lane)| *lane != Lane::User)
                     .map(|(x, lane)| bar(x, 2.5, lane)),
             );
             self.fill("--st-failed", bars(true));
             let people = |chosen: bool| {
                 let here = merged.iter().filter(move |block| {
-                    block.lane == 0
+                    block.lane == Lane::User
                         && !block.fault
                         && !block.bad
                         && (left + block.x <= now + 0.5) == past
                 });
                 let is_chosen = |block: &MarkBlock| {
-                    causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0)
+                    causes().any(|(x, lane)| lane == Lane::User && (x - block.x).abs() < 1.0)
                 };
                 here.filter(move |block| is_chosen(block) == chosen)
-                    .map(|block| (left + block.x, row(0) + 6.0))
+                    .map(|block| (left + block.x, row(Lane::User) + 6.0))
             };
             self.diamonds("--text", 5.0, &mut people(false));
             self.diamonds("--accent", 5.0, &mut people(true));
             // Requests refused by the API server have hollow diamonds.
             let refused = || {
                 let here = merged.iter().filter(move |block| {
-                    block.lane == 0 && block.bad && (left + block.x <= now + 0.5) == past
+                    block.lane == Lane::User && block.bad && (left + block.x <= now + 0.5) == past
                 });
-                here.map(|block| (left + block.x, row(0) + 6.0))
+                here.map(|block| (left + block.x, row(Lane::User) + 6.0))
             };
             self.diamonds("--st-failed", 5.0, &mut refused());
             c.set_global_alpha(1.0);
             self.diamonds("--surface", 3.0, &mut refused());
         }
         if merged.iter().any(|block| block.fault) {
-            self.faults(left, row(0) + 6.0, merged);
+            self.faults(left, row(Lane::User) + 6.0, merged);
         }
         if self.props.only.is_some() {
             c.set_global_alpha(0.2);
@@ -437,9 +441,9 @@ impl Paint<'_> {
         self.diamonds("--text-2", 3.0, &mut std::iter::once((x + 8.0, 22.0)));
     }
 
-    pub(super) fn curve(&self, left: f64, row: impl Fn(u8) -> f64) {
+    pub(super) fn curve(&self, left: f64, row: impl Fn(Lane) -> f64) {
         let c = self.context;
-        let at = |(time, lane): (u64, u8)| (left + self.axis.x(time), row(lane) + 6.0);
+        let at = |(time, lane): (u64, Lane)| (left + self.axis.x(time), row(lane) + 6.0);
         c.set_stroke_style_str(&self.token("--accent"));
         c.set_line_width(1.25);
         c.set_global_alpha(0.55);
@@ -490,11 +494,10 @@ impl Paint<'_> {
 }
 
 /// Name of a lane.
-pub(super) fn lane_name(lane: u8) -> Message {
-    match LANES.get(usize::from(lane)) {
-        Some(&"user") => msg::lane_user(),
-        Some(&"others") => msg::lane_others(),
-        Some(name) => msg::lane(*name),
-        None => Message::default(),
+pub(super) fn lane_name(lane: Lane) -> Message {
+    match lane {
+        Lane::User => msg::lane_user(),
+        Lane::Others => msg::lane_others(),
+        lane => msg::lane(lane.name()),
     }
 }

@@ -36,9 +36,7 @@ impl Lanes {
         let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
         let off = |block: &MarkBlock| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
         let here = merged.iter().filter(|block| {
-            row >= 0.0
-                && rows.get(usize::from(block.lane)) == Some(&(row as u8))
-                && off(block) < 4.0
+            row >= 0.0 && rows.get(block.lane.index()) == Some(&(row as u8)) && off(block) < 4.0
         });
         let block = here.min_by(|a, b| off(a).total_cmp(&off(b)))?;
         let inside = |mark: &&Mark| {

@@ -27,6 +27,8 @@ pub struct TransportProps {
     pub live: bool,
     /// Virtual seconds per second.
     pub speed: f64,
+    /// True at the causal pace.
+    pub by_cause: bool,
     /// Actual speed, if it is much lower.
     pub reached: Option<String>,
     /// True if breakpoints are set.
@@ -92,7 +94,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <span class="grow" />
                 <button type="button" class="btn sm ghost" id="restart" title={say(msg::with_key(msg::button_start_over_title(), "r"))} onclick={emit(ReplaceMsg::Ask(Replacement::StartOver).into())}>{ say(msg::button_start_over()) }</button>
             </div>
-            <div class="speed"><span>{ "0.1×" }</span>
+            <div class="speed"><button type="button" class="btn sm ghost" id="pace-by-cause" aria-pressed={props.by_cause.to_string()} title={say(msg::with_key(msg::button_by_cause_title(), "c"))} onclick={emit(TimelineMsg::ByCause(!props.by_cause).into())}>{ say(msg::button_by_cause()) }</button><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} {onkeydown} />
                 <span>{ "1000×" }</span><span class="pops up" onfocusout={&onfocusout}>
                     <button type="button" class="btn sm ghost mono opens" id="speed" title={say(msg::slider_speed_key())} aria-label={say(msg::speed_is(speed::label(props.speed)))} aria-expanded={speeds.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::Speed)}>{ speed::label(props.speed) }</button>

@@ -1,4 +1,5 @@
-use actions::{Action, ActionResult, WaitingCommands, run};
+use actions::{Action, ActionResult, Host};
+use apiserver::{Patch, Request};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::Kind;
@@ -6,26 +7,20 @@ use k8s_model::ObjectRef;
 
 /// Terminal with a Deployment.
 struct Terminal {
-    sim: Sim,
-    waiting: WaitingCommands,
+    host: Host,
 }
 
 impl Terminal {
     fn new() -> Terminal {
         let mut terminal = Terminal {
-            sim: Sim::new(ClusterConfig::default(), 1),
-            waiting: WaitingCommands::default(),
+            host: Host::new(Sim::new(ClusterConfig::default(), 1)),
         };
         terminal.enter("kubectl create deployment web --image=nginx:1.25 --replicas=2");
         terminal
     }
 
     fn enter(&mut self, line: &str) -> String {
-        let ActionResult { lines, .. } = run(
-            &mut self.sim,
-            &mut self.waiting,
-            &Action::Kubectl(line.into()),
-        );
+        let ActionResult { lines, .. } = self.host.run(&Action::Kubectl(line.into()));
         lines
             .iter()
             .map(|line| line.text.as_str())
@@ -34,11 +29,7 @@ impl Terminal {
     }
 
     fn save(&mut self, text: &str) -> String {
-        let ActionResult { lines, .. } = run(
-            &mut self.sim,
-            &mut self.waiting,
-            &Action::Edited(text.into()),
-        );
+        let ActionResult { lines, .. } = self.host.run(&Action::Edited(text.into()));
         lines
             .iter()
             .map(|line| line.text.as_str())
@@ -47,7 +38,7 @@ impl Terminal {
     }
 
     fn text(&self) -> String {
-        self.waiting.edits().unwrap_or_default().to_owned()
+        self.host.waiting.edits().unwrap_or_default().to_owned()
     }
 }
 
@@ -62,14 +53,9 @@ fn what_was_changed_is_written_to_the_object_as_it_is_then() {
     );
     // An autoscaler or somebody else has changed another field meanwhile.
     let key = ObjectRef::new(Kind::Deployment, "default", "web");
-    let origin = terminal.sim.command("scaled");
-    let patch = serde_json::json!({"spec": {"replicas": 5}});
-    let how = (apiserver::Patch::Merge, &patch);
-    let part = apiserver::Subresource::Main;
-    terminal
-        .sim
-        .request(|server| server.patch_part(&origin, &key, part, how, apiserver::why::Why::Asked))
-        .unwrap();
+    let patch = Patch::merge(serde_json::json!({"spec": {"replicas": 5}}));
+    let response = terminal.host.sim.request(&Request::patch(&key, patch));
+    response.result.unwrap();
     assert_eq!(
         terminal.save(&text.replace("nginx:1.25", "nginx:1.27")),
         "deployment.apps/web edited"
@@ -98,7 +84,7 @@ fn nothing_changed_or_an_empty_file_ends_the_edit() {
         "deployment.apps/web"
     );
     assert_eq!(terminal.text(), text);
-    run(&mut terminal.sim, &mut terminal.waiting, &Action::Interrupt);
+    terminal.host.run(&Action::Interrupt);
     assert_eq!(terminal.text(), "");
 }
 
@@ -165,7 +151,7 @@ fn what_looks_like_a_comment_within_a_text_stays() {
 
 #[test]
 fn without_a_terminal_there_is_no_editor() {
-    let mut sim = Terminal::new().sim;
+    let mut sim = Terminal::new().host.sim;
     let words: Vec<String> = ["edit", "deployment", "web"].map(String::from).to_vec();
     let session = kubectl::Session::start(&mut sim, &words, "");
     assert_eq!(

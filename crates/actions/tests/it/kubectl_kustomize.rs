@@ -1,6 +1,6 @@
 //! Kustomizations as found in practice: bases and overlays, generators, patches.
 
-use actions::{Action, ActionResult, WaitingCommands, run};
+use actions::{Action, ActionResult, Host};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 
@@ -23,14 +23,11 @@ spec: {selector: {app: web}, ports: [{port: 80}]}
 ";
 
 /// Terminal with files.
-struct Terminal(Sim, WaitingCommands);
+struct Terminal(Host);
 
 impl Terminal {
     fn new(files: &[(&str, &str)]) -> Terminal {
-        let mut terminal = Terminal(
-            Sim::new(ClusterConfig::default(), 1),
-            WaitingCommands::default(),
-        );
+        let mut terminal = Terminal(Host::new(Sim::new(ClusterConfig::default(), 1)));
         for (path, text) in files {
             if let Some((folder, _)) = path.rsplit_once('/') {
                 terminal.enter(&format!("mkdir -p {folder}"));
@@ -41,11 +38,10 @@ impl Terminal {
     }
 
     fn enter(&mut self, line: &str) -> String {
-        let ActionResult { mut lines, .. } =
-            run(&mut self.0, &mut self.1, &Action::Kubectl(line.into()));
+        let ActionResult { mut lines, .. } = self.0.run(&Action::kubectl(line));
         for _ in 0..50 {
-            if !self.1.terminal.is_empty() {
-                lines.extend(run(&mut self.0, &mut self.1, &Action::Poll).lines);
+            if !self.0.waiting.terminal.is_empty() {
+                lines.extend(self.0.run(&Action::Poll).lines);
             }
         }
         lines

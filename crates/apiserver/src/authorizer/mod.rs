@@ -9,21 +9,31 @@ mod rule;
 mod user;
 
 use super::error::{ApiError, StatusReason};
-use super::server::{ApiServer, Origin};
-use crate::why::Why;
+use super::store::Store;
 use k8s_model::{Body, Kind, ObjectRef};
 pub use rule::{Attributes, PolicyRule};
 use serde_json::Value;
 pub use user::UserInfo;
 
-impl ApiServer {
+/// RBAC authorizer over the roles and bindings of a store.
+#[derive(Clone, Copy)]
+pub struct Authorizer<'a> {
+    store: &'a Store,
+}
+
+impl Authorizer<'_> {
+    /// Creates an authorizer.
+    pub fn new(store: &Store) -> Authorizer<'_> {
+        Authorizer { store }
+    }
+
     /// Returns every rule that applies to a user in a namespace, and the errors of roles that bindings reference.
     pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
         let (mut rules, mut faults) = (Vec::new(), Vec::new());
-        let local = self
-            .list(Kind::RoleBinding)
-            .filter(|binding| !namespace.is_empty() && binding.meta.namespace == namespace);
-        for binding in self.list(Kind::ClusterRoleBinding).chain(local) {
+        let local =
+            (!namespace.is_empty()).then(|| self.store.listing(Kind::RoleBinding, Some(namespace)));
+        let global = self.store.listing(Kind::ClusterRoleBinding, None);
+        for binding in global.chain(local.into_iter().flatten()) {
             let Body::Other(body) = &binding.body else {
                 continue;
             };
@@ -60,7 +70,7 @@ impl ApiServer {
 
     /// Returns the rules of a role, if it exists.
     fn rules_in(&self, kind: Kind, namespace: &str, name: &str) -> Option<Vec<PolicyRule>> {
-        match &self.get(&ObjectRef::new(kind, namespace, name))?.body {
+        match &self.store.get(&ObjectRef::new(kind, namespace, name))?.body {
             Body::Other(body) => Some(
                 body.get("rules")
                     .and_then(Value::as_array)
@@ -86,22 +96,22 @@ impl ApiServer {
         })
     }
 
-    /// Returns the refusal if the user of a request is not authorized.
+    /// Returns the refusal if a user is not authorized; `None` as the user is unrestricted.
     pub fn forbids(
         &self,
-        origin: &Origin,
+        user: Option<&UserInfo>,
         verb: &str,
         key: &ObjectRef,
-        part: &str,
+        subresource: &str,
     ) -> Option<ApiError> {
-        let user = origin.user.as_ref()?;
+        let user = user?;
         let info = key.kind.info();
-        let resource = if part.is_empty() {
+        let resource = if subresource.is_empty() {
             info.plural.to_owned()
         } else {
-            format!("{}/{part}", info.plural)
+            format!("{}/{subresource}", info.plural)
         };
-        let name = if verb == "create" && part.is_empty() {
+        let name = if verb == "create" && subresource.is_empty() {
             ""
         } else {
             key.name.as_str()
@@ -118,99 +128,50 @@ impl ApiServer {
         Some(forbidden(user, &request, &fault))
     }
 
-    /// Refuses a write for which its user is not authorized; the refusal is recorded in the journal.
-    pub fn authorize(
-        &mut self,
-        origin: &Origin,
-        verb: &str,
-        key: &ObjectRef,
-        part: &str,
-    ) -> Result<(), ApiError> {
-        let Some(error) = self.forbids(origin, verb, key, part) else {
-            return Ok(());
-        };
-        self.refuse(origin, key.clone(), &error, Why::Asked);
-        Err(error)
-    }
-
-    /// Authorizes a write whose object is sent as a whole.
-    pub fn authorize_value(
-        &mut self,
-        origin: &Origin,
-        verb: &str,
-        value: &Value,
-        part: &str,
-    ) -> Result<(), ApiError> {
-        let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
-        let Some(kind) = self
-            .definitions
-            .named(text("/apiVersion"), text("/kind"))
-            .filter(|_| origin.user.is_some())
-        else {
-            return Ok(());
-        };
-        let key = ObjectRef::new(kind, text("/metadata/namespace"), text("/metadata/name"));
-        self.authorize(origin, verb, &key, part)
-    }
-
     /// Refuses a role or a binding that grants more than its author has.
-    pub(crate) fn check_grant(&self, origin: &Origin, value: &Value) -> Result<(), ApiError> {
-        let Some(user) = &origin.user else {
+    pub(crate) fn check_grant(
+        &self,
+        user: Option<&UserInfo>,
+        kind: Kind,
+        value: &Value,
+    ) -> Result<(), ApiError> {
+        let Some(user) = user else {
             return Ok(());
         };
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
         let namespace = text("/metadata/namespace");
-        let (kind, name) = (text("/kind"), text("/metadata/name"));
-        let (verb, resource, named, granted) = match kind {
-            "Role" | "ClusterRole" => {
+        let name = text("/metadata/name");
+        let (verb, role, named, granted) = match kind {
+            Kind::Role | Kind::ClusterRole => {
                 let rules = value["rules"]
                     .as_array()
                     .into_iter()
                     .flatten()
                     .map(PolicyRule::read)
                     .collect();
-                (
-                    "escalate",
-                    if kind == "Role" {
-                        "roles"
-                    } else {
-                        "clusterroles"
-                    },
-                    name,
-                    rules,
-                )
+                ("escalate", kind, name, rules)
             }
-            "RoleBinding" | "ClusterRoleBinding" => {
+            Kind::RoleBinding | Kind::ClusterRoleBinding => {
                 let role = if text("/roleRef/kind") == "Role" {
                     Kind::Role
                 } else {
                     Kind::ClusterRole
                 };
                 let named = text("/roleRef/name");
-                (
-                    "bind",
-                    role.info().plural,
-                    named,
-                    self.rules_in(role, namespace, named).unwrap_or_default(),
-                )
+                let rules = self.rules_in(role, namespace, named).unwrap_or_default();
+                ("bind", role, named, rules)
             }
             _ => return Ok(()),
         };
-        let group = "rbac.authorization.k8s.io";
-        if self
-            .allows(
-                user,
-                &Attributes {
-                    verb,
-                    group,
-                    resource,
-                    namespace,
-                    name: named,
-                    url: "",
-                },
-            )
-            .is_ok()
-        {
+        let attributes = Attributes {
+            verb,
+            group: role.info().group,
+            resource: role.info().plural,
+            namespace,
+            name: named,
+            url: "",
+        };
+        if self.allows(user, &attributes).is_ok() {
             return Ok(());
         }
         let (own, _) = self.rules_of(user, namespace);
@@ -225,15 +186,15 @@ impl ApiServer {
         if missing.is_empty() {
             return Ok(());
         }
-        k8s_model::sort::sort(&mut missing);
+        missing.sort();
         let groups: Vec<String> = user
             .groups
             .iter()
             .map(|group| format!("{group:?}"))
             .collect();
-        let resource = format!("{}s.{group}", kind.to_ascii_lowercase());
         Err(ApiError::forbidden(format!(
-            "{resource} {name:?} is forbidden: user {:?} (groups=[{}]) is attempting to grant RBAC permissions not currently held:\n{}",
+            "{} {name:?} is forbidden: user {:?} (groups=[{}]) is attempting to grant RBAC permissions not currently held:\n{}",
+            kind.group_resource(),
             user.name.as_str(),
             groups.join(" "),
             missing.join("\n")

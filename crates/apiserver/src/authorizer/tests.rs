@@ -1,5 +1,6 @@
 use super::*;
 use crate::journal::Actor;
+use crate::{ApiServer, Origin, Why};
 use k8s_model::{Object, Timestamp};
 use serde_json::json;
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use std::rc::Rc;
 fn server(objects: &[Value]) -> ApiServer {
     let mut server = ApiServer::new(Timestamp::new(0), 1);
     let origin = Origin {
-        actor: Actor::USER,
+        actor: Actor::SERVER,
         cause: None,
         pass: 0,
         manager: None,
@@ -53,7 +54,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
     ]);
     let jane = UserInfo::new("jane", Vec::new());
     let may = |verb, group, resource, name| {
-        server
+        Authorizer::new(&server.store)
             .allows(
                 &jane,
                 &Attributes {
@@ -72,7 +73,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
     assert!(may("get", "", "deployments/scale", "a"));
     assert!(may("delete", "apps", "deployments/scale", "x"));
     assert!(
-        server
+        Authorizer::new(&server.store)
             .allows(
                 &jane,
                 &Attributes {
@@ -84,7 +85,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
             .is_ok()
     );
     assert!(
-        server
+        Authorizer::new(&server.store)
             .allows(
                 &jane,
                 &Attributes {
@@ -96,7 +97,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
             .is_ok(),
         "as everyone may"
     );
-    let refused = server.allows(
+    let refused = Authorizer::new(&server.store).allows(
         &jane,
         &Attributes {
             verb: "get",
@@ -109,7 +110,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
         Err("RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found".to_owned())
     );
     assert!(
-        server
+        Authorizer::new(&server.store)
             .allows(
                 &UserInfo::new("root", vec!["system:masters".into()]),
                 &Attributes {
@@ -125,7 +126,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
 fn roles_that_come_with_the_cluster_allow_what_they_say() {
     let server = server(&[bound("b", "view", "jane"), bound("c", "edit", "sue")]);
     let may = |user, verb, resource| {
-        server
+        Authorizer::new(&server.store)
             .allows(
                 &UserInfo::new(user, Vec::new()),
                 &Attributes {
@@ -163,7 +164,7 @@ fn no_one_grants_more_than_they_have() {
     };
     let grant = |verbs: Value| {
         let rules = json!([{"verbs": verbs, "apiGroups": [""], "resources": ["pods"]}]);
-        server.check_grant(&origin, &json!({"kind": "Role", "metadata": {"name": "n", "namespace": "default"}, "rules": rules}))
+        Authorizer::new(&server.store).check_grant(origin.user.as_deref(), Kind::Role, &json!({"kind": "Role", "metadata": {"name": "n", "namespace": "default"}, "rules": rules}))
     };
     assert_eq!(grant(json!(["get"])), Ok(()));
     let refused = grant(json!(["delete", "get", "watch"]))

@@ -14,9 +14,9 @@ const TOLERATED: [&str; 2] = [
 ];
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Completes a new Pod: service account and its token volume (named with the suffix), the tolerations for not-ready and unreachable
-/// nodes, priority. Priority classes are resolved before.
-pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
+/// Completes a new Pod: service account and its token volume (named with the suffix, if there is one), the tolerations for not-ready and
+/// unreachable nodes, priority. Priority classes are resolved before.
+pub fn admit_pod(pod: &mut Value, token_suffix: Option<&str>, toleration_seconds: i64) {
     let Some(object) = pod.as_object_mut() else {
         return;
     };
@@ -24,8 +24,10 @@ pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     set(spec, "serviceAccountName", "default");
     let account = spec["serviceAccountName"].clone();
     set(spec, "serviceAccount", account);
-    if spec.get("automountServiceAccountToken") != Some(&Value::Bool(false)) {
-        mount_token(spec, &format!("{}{token_suffix}", pod::TOKEN_PREFIX));
+    if let Some(suffix) = token_suffix
+        && spec.get("automountServiceAccountToken") != Some(&Value::Bool(false))
+    {
+        mount_token(spec, &format!("{}{suffix}", pod::TOKEN_PREFIX));
     }
     for key in TOLERATED {
         tolerate(spec, key, toleration_seconds);

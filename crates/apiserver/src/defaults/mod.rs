@@ -3,62 +3,66 @@
 //! Models `pkg/apis/*/v1/defaults.go`. Fields that admission adds to a Pod (token, tolerations, priority) are set in `admit`; a Pod
 //! template does not get them.
 
+pub(crate) mod admission;
 mod admit;
 mod pod;
-mod workloads;
+pub(crate) mod workloads;
 
+use crate::registry::resource;
+use k8s_model::Kind;
 use k8s_model::normalize::normalize;
 use serde_json::{Map, Value, json};
 
 pub use admit::{admit_pod, admit_pod_update, prepare_job};
 
-type JsonObject = Map<String, Value>;
+pub(crate) type JsonObject = Map<String, Value>;
 
 /// Converts an object to its stored form: normalized, with every default of its kind.
 pub fn apply_defaults(value: &mut Value) {
     normalize(value);
-    let kind = value
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or("")
-        .to_owned();
-    let Some(object) = value.as_object_mut() else {
+    let text = |field: &str| value[field].as_str().unwrap_or("");
+    let kind = Kind::from_api(text("apiVersion"), text("kind"));
+    let (Some(kind), Some(object)) = (kind, value.as_object_mut()) else {
         return;
     };
-    match kind.as_str() {
-        "Pod" => pod_object(object),
-        "PodTemplate" => template(object, "template"),
-        "Deployment" => workloads::deployment(object),
-        "ReplicaSet" => workloads::replica_set(object),
-        "ReplicationController" => workloads::replication_controller(object),
-        "StatefulSet" => workloads::stateful_set(object),
-        "DaemonSet" => workloads::daemon_set(object),
-        "Job" => workloads::job(object),
-        "CronJob" => workloads::cron_job(object),
-        "HorizontalPodAutoscaler" => workloads::autoscaler(object),
-        "Service" => service(object),
-        "PersistentVolumeClaim" => claim(object),
-        "PersistentVolume" => volume(object),
-        "StorageClass" => {
-            set(object, "reclaimPolicy", "Delete");
-            set(object, "volumeBindingMode", "Immediate");
-        }
-        "PriorityClass" => set(object, "preemptionPolicy", "PreemptLowerPriority"),
-        "Namespace" => namespace(object),
-        "Secret" => secret(object),
-        "Node" => node(object),
-        "Endpoints" => endpoints(object),
-        "EndpointSlice" => slice(object),
-        "LimitRange" => limit_range(object),
-        "RoleBinding" | "ClusterRoleBinding" => role_binding(object),
-        "CustomResourceDefinition" => definition(object),
-        "NetworkPolicy" => network_policy(object),
-        _ => {}
+    (resource(kind).set_defaults)(object);
+}
+
+pub(crate) fn storage_class(object: &mut JsonObject) {
+    set(object, "reclaimPolicy", "Delete");
+    set(object, "volumeBindingMode", "Immediate");
+}
+
+pub(crate) fn csi_driver(object: &mut JsonObject) {
+    let spec = child(object, "spec");
+    set(spec, "attachRequired", true);
+    for name in [
+        "podInfoOnMount",
+        "storageCapacity",
+        "requiresRepublish",
+        "seLinuxMount",
+    ] {
+        set(spec, name, false);
     }
+    set(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+    set(spec, "volumeLifecycleModes", json!(["Persistent"]));
+}
+
+pub(crate) fn flow_schema(object: &mut JsonObject) {
+    const PRECEDENCE: i64 = 1000;
+    let spec = child(object, "spec");
+    if spec.get("matchingPrecedence") == Some(&json!(0)) {
+        spec.remove("matchingPrecedence");
+    }
+    set(spec, "matchingPrecedence", PRECEDENCE);
+}
+
+pub(crate) fn priority_class(object: &mut JsonObject) {
+    set(object, "preemptionPolicy", "PreemptLowerPriority");
 }
 
 /// Defaults the names of a definition that follow from others, and the conversion.
-fn definition(object: &mut JsonObject) {
+pub(crate) fn definition(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(child(spec, "conversion"), "strategy", "None");
     let names = child(spec, "names");
@@ -71,8 +75,24 @@ fn definition(object: &mut JsonObject) {
     set(names, "listKind", format!("{kind}List").as_str());
 }
 
+/// Defaults of the requests of a ResourceClaim.
+pub(crate) fn resource_claim(object: &mut JsonObject) {
+    let count = |request: &mut JsonObject| {
+        set(request, "allocationMode", "ExactCount");
+        if text(request, "allocationMode") == "ExactCount" {
+            set(request, "count", 1);
+        }
+    };
+    for request in items(child(child(object, "spec"), "devices"), "requests") {
+        if let Some(Value::Object(exact)) = request.get_mut("exactly") {
+            count(exact);
+        }
+        items(request, "firstAvailable").for_each(count);
+    }
+}
+
 /// Defaults the API group of the role reference, and of subjects that are users or groups.
-fn role_binding(object: &mut JsonObject) {
+pub(crate) fn role_binding(object: &mut JsonObject) {
     const GROUP: &str = "rbac.authorization.k8s.io";
     set(child(object, "roleRef"), "apiGroup", GROUP);
     for subject in object
@@ -98,7 +118,7 @@ pub fn default_template(template: &mut Value) {
     }
 }
 
-fn template(object: &mut JsonObject, name: &str) {
+pub(crate) fn template(object: &mut JsonObject, name: &str) {
     pod::spec(child(child(object, name), "spec"));
 }
 
@@ -158,14 +178,14 @@ fn round_resources(resources: &mut JsonObject) {
     }
 }
 
-fn pod_object(object: &mut JsonObject) {
+pub(crate) fn pod_object(object: &mut JsonObject) {
     let spec = child(object, "spec");
     pod::spec(spec);
     pod::created(spec);
     set(child(object, "status"), "phase", "Pending");
 }
 
-fn service(object: &mut JsonObject) {
+pub(crate) fn service(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "sessionAffinity", "None");
     set(spec, "type", "ClusterIP");
@@ -186,6 +206,7 @@ fn service(object: &mut JsonObject) {
     if kind == "LoadBalancer" {
         set(spec, "allocateLoadBalancerNodePorts", true);
     }
+    let balances = kind == "LoadBalancer";
     for port in items(spec, "ports") {
         set(port, "protocol", "TCP");
         if matches!(port.get("targetPort"), None | Some(Value::Null))
@@ -196,14 +217,22 @@ fn service(object: &mut JsonObject) {
             port.insert("targetPort".to_owned(), number);
         }
     }
+    let status = object.get_mut("status").and_then(Value::as_object_mut);
+    if let (true, Some(status)) = (balances, status) {
+        for ingress in items(child(status, "loadBalancer"), "ingress") {
+            if !text(ingress, "ip").is_empty() {
+                set(ingress, "ipMode", "VIP");
+            }
+        }
+    }
 }
 
-fn claim(object: &mut JsonObject) {
+pub(crate) fn claim(object: &mut JsonObject) {
     set(child(object, "spec"), "volumeMode", "Filesystem");
     set(child(object, "status"), "phase", "Pending");
 }
 
-fn volume(object: &mut JsonObject) {
+pub(crate) fn volume(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "persistentVolumeReclaimPolicy", "Retain");
     set(spec, "volumeMode", "Filesystem");
@@ -211,7 +240,7 @@ fn volume(object: &mut JsonObject) {
     set(child(object, "status"), "phase", "Pending");
 }
 
-fn namespace(object: &mut JsonObject) {
+pub(crate) fn namespace(object: &mut JsonObject) {
     let metadata = child(object, "metadata");
     let name = text(metadata, "name").to_owned();
     if !name.is_empty() {
@@ -221,12 +250,12 @@ fn namespace(object: &mut JsonObject) {
             name,
         );
     }
-    set(child(object, "spec"), "finalizers", json!(["kubernetes"]));
+    child(object, "spec");
     set(child(object, "status"), "phase", "Active");
 }
 
 /// Moves the write-only `stringData` into `data`, as base64.
-fn secret(object: &mut JsonObject) {
+pub(crate) fn secret(object: &mut JsonObject) {
     set(object, "type", "Opaque");
     if let Some(Value::Object(plain)) = object.remove("stringData") {
         let data = child(object, "data");
@@ -241,20 +270,20 @@ fn secret(object: &mut JsonObject) {
     }
 }
 
-fn node(object: &mut JsonObject) {
+pub(crate) fn node(object: &mut JsonObject) {
     let status = child(object, "status");
     if let Some(capacity) = status.get("capacity").cloned() {
         set(status, "allocatable", capacity);
     }
 }
 
-fn endpoints(object: &mut JsonObject) {
+pub(crate) fn endpoints(object: &mut JsonObject) {
     for subset in items(object, "subsets") {
         items(subset, "ports").for_each(|port| set(port, "protocol", "TCP"));
     }
 }
 
-fn slice(object: &mut JsonObject) {
+pub(crate) fn slice(object: &mut JsonObject) {
     for port in items(object, "ports") {
         set(port, "name", "");
         set(port, "protocol", "TCP");
@@ -262,7 +291,7 @@ fn slice(object: &mut JsonObject) {
 }
 
 /// Defaults a LimitRange: defaults follow from the maximum, default requests from the default or minimum.
-fn limit_range(object: &mut JsonObject) {
+pub(crate) fn limit_range(object: &mut JsonObject) {
     for limit in items(child(object, "spec"), "limits") {
         if text(limit, "type") != "Container" {
             continue;
@@ -282,7 +311,7 @@ fn limit_range(object: &mut JsonObject) {
     }
 }
 
-fn network_policy(object: &mut JsonObject) {
+pub(crate) fn network_policy(object: &mut JsonObject) {
     let spec = child(object, "spec");
     let kinds = if spec.contains_key("egress") {
         json!(["Ingress", "Egress"])

@@ -67,7 +67,7 @@ fn a_pod_gets_more_than_its_template_had() {
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": plain_template()["spec"].clone()});
     pod["spec"]["containers"][0]["resources"] = json!({"limits": {"cpu": "1"}});
     apply_defaults(&mut pod);
-    admit_pod(&mut pod, "abcde", 300);
+    admit_pod(&mut pod, Some("abcde"), 300);
     let spec = &pod["spec"];
     assert_eq!(spec["enableServiceLinks"], true);
     assert_eq!(spec["containers"][0]["resources"]["requests"]["cpu"], "1");
@@ -167,7 +167,7 @@ fn strange_shapes_do_no_harm() {
                 let mut value =
                     json!({"apiVersion": api, "kind": kind, "metadata": 7, "spec": spec.clone()});
                 apply_defaults(&mut value);
-                admit_pod(&mut value, "x", 300);
+                admit_pod(&mut value, Some("x"), 300);
                 prepare_job(&mut value, "u");
             }
         }

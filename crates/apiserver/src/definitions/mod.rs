@@ -4,14 +4,13 @@
 //! definition is gone; its name is remembered, as in kubectl's cache. Models
 //! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
 
-mod requests;
-mod rules;
-mod schema;
+pub(super) mod rules;
+pub(super) mod schema;
 
 use k8s_model::cel::Program;
-use k8s_model::kind::CustomNames;
+use k8s_model::kind::{self, CustomNames};
 use k8s_model::{Body, Kind, Object};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::rc::Rc;
 
@@ -19,6 +18,24 @@ pub(super) use schema::{go_type, problems, read_rules, untyped};
 
 /// Finalizer of a definition until its objects are gone.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Notes the version that objects of a new definition are stored in.
+pub(super) fn prepare_for_create(object: &mut Object) {
+    let Body::Other(body) = &mut object.body else {
+        return;
+    };
+    let versions = body.get("spec").map(|spec| spec["versions"].clone());
+    let versions = versions.unwrap_or_default();
+    let stored = versions
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|version| version["storage"] == true);
+    let stored: Vec<Value> = stored.map(|version| version["name"].clone()).collect();
+    let names = json!({ "kind": "", "plural": "" });
+    let status = json!({ "acceptedNames": names, "conditions": null, "storedVersions": stored });
+    body.insert("status".to_owned(), status);
+}
 
 /// Printer column.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +79,7 @@ pub struct Version {
     /// Additional printer columns.
     pub columns: Vec<PrinterColumn>,
     /// Validation rules of the schema, by the path of the schema.
-    rules: Rc<Vec<(String, Program)>>,
+    pub(super) rules: Rc<Vec<(String, Program)>>,
 }
 
 /// Kind defined by a CustomResourceDefinition.
@@ -124,7 +141,7 @@ impl Definition {
         let mut versions: Vec<Version> = served
             .map(|version| Version::read(version, group, kind))
             .collect();
-        k8s_model::sort::sort_by_key(&mut versions, |version| Reverse(rank(&version.name)));
+        versions.sort_by_key(|version| Reverse(rank(&version.name)));
         let (group, name, plural) = (
             text(&spec["group"]),
             text(&names["kind"]),
@@ -197,7 +214,7 @@ impl Version {
         Version {
             name: text(&version["name"]),
             deprecation: (version["deprecated"] == true).then(warning),
-            rules: Rc::new(read_rules(&schema, &mut |_, _| {})),
+            rules: Rc::new(read_rules(&schema, &mut |_, _, _| {})),
             schema: Rc::new(schema),
             status: subresources
                 .get("status")
@@ -279,6 +296,12 @@ impl Definitions {
         kind.deprecation().map(str::to_owned).or_else(custom)
     }
 
+    /// Returns true if an update may change the status too: the kind has no status subresource.
+    pub(super) fn updates_status(&self, kind: Kind) -> bool {
+        self.of(kind)
+            .is_some_and(|definition| !definition.version("").status)
+    }
+
     /// Returns true if a kind is served.
     pub fn serves(&self, kind: Kind) -> bool {
         !kind.is_custom() || self.of(kind).is_some()
@@ -308,20 +331,26 @@ impl Definitions {
             .or_else(|| Kind::from_api(api_version, kind))
     }
 
+    /// Returns the kinds that a word of the command line names, in the order of discovery: built-in ones, then those of definitions,
+    /// finally those of deleted definitions.
+    pub fn resources(&self, word: &str) -> impl Iterator<Item = Kind> {
+        let word = word.to_ascii_lowercase();
+        let custom: Vec<Kind> = [true, false]
+            .into_iter()
+            .flat_map(|served| self.all.iter().filter(move |one| one.served == served))
+            .filter(|definition| definition.is_meant(&word))
+            .map(|definition| definition.kind)
+            .collect();
+        kind::ALL
+            .iter()
+            .copied()
+            .filter(move |kind| kind.is_meant(&word))
+            .chain(custom)
+    }
+
     /// Returns the kind for a word of the command line, including the kinds of deleted definitions.
     pub fn meant(&self, word: &str) -> Option<Kind> {
-        let lower = word.to_ascii_lowercase();
-        let custom = |served: bool| {
-            let found = self
-                .all
-                .iter()
-                .find(|definition| definition.served == served && definition.is_meant(&lower));
-            found.map(|definition| definition.kind)
-        };
-        Kind::from_word(word)
-            .filter(|kind| !kind.is_custom())
-            .or_else(|| custom(true))
-            .or_else(|| custom(false))
+        self.resources(word).next()
     }
 
     /// Returns the kinds of a category.
@@ -348,7 +377,7 @@ impl Definitions {
             None => {
                 all.retain(|old| old.kind != new.kind);
                 all.push(Rc::new(new));
-                k8s_model::sort::sort_by_key(all, |definition| definition.kind);
+                all.sort_by_key(|definition| definition.kind);
             }
         }
     }

@@ -8,7 +8,7 @@ use k8s_model::cel::Program;
 use serde_json::Value;
 
 /// Returns an error that blocks the rules: they are evaluated only on objects that otherwise match the schema.
-pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
+pub(crate) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
     let blocks = |fault: ErrorType| {
         matches!(
             fault,
@@ -29,12 +29,12 @@ pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
 }
 
 /// Returns the violations of the rules.
-pub(super) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
+pub(crate) fn broken(version: &Version, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut asked = Evaluator {
         version,
         errors: Vec::new(),
     };
-    asked.visit((&version.schema, ""), (value, old), "", 0);
+    asked.visit(&version.schema, "", value, old, "", 0);
     asked.errors
 }
 
@@ -54,8 +54,10 @@ impl Evaluator<'_> {
 
     fn visit(
         &mut self,
-        (schema, at): (&Value, &str),
-        (value, old): (&Value, Option<&Value>),
+        schema: &Value,
+        at: &str,
+        value: &Value,
+        old: Option<&Value>,
         path: &str,
         depth: usize,
     ) {
@@ -71,7 +73,8 @@ impl Evaluator<'_> {
             self.ask(
                 rule,
                 &format!("{at}.x-kubernetes-validations[{index}]"),
-                (value, old),
+                value,
+                old,
                 path,
             );
         }
@@ -86,18 +89,19 @@ impl Evaluator<'_> {
                     };
                     if let Some(schema) = schema["properties"].get(name) {
                         self.visit(
-                            (schema, &format!("{at}.properties[{name}]")),
-                            (value, old),
+                            schema,
+                            &format!("{at}.properties[{name}]"),
+                            value,
+                            old,
                             &inner,
                             depth + 1,
                         );
                     } else if schema["additionalProperties"].is_object() {
                         self.visit(
-                            (
-                                &schema["additionalProperties"],
-                                &format!("{at}.additionalProperties"),
-                            ),
-                            (value, old),
+                            &schema["additionalProperties"],
+                            &format!("{at}.additionalProperties"),
+                            value,
+                            old,
                             &inner,
                             depth + 1,
                         );
@@ -109,8 +113,10 @@ impl Evaluator<'_> {
                     // Elements have an old value only in lists with keys.
                     let old = former(schema, item, old);
                     self.visit(
-                        (&schema["items"], &format!("{at}.items")),
-                        (item, old),
+                        &schema["items"],
+                        &format!("{at}.items"),
+                        item,
+                        old,
                         &format!("{path}[{index}]"),
                         depth + 1,
                     );
@@ -120,7 +126,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn ask(&mut self, rule: &Value, at: &str, (value, old): (&Value, Option<&Value>), path: &str) {
+    fn ask(&mut self, rule: &Value, at: &str, value: &Value, old: Option<&Value>, path: &str) {
         let Some(program) = self.program(at) else {
             return;
         };
@@ -170,6 +176,11 @@ impl Evaluator<'_> {
             String::new()
         } else {
             value.to_string()
+        };
+        // A duplicate is not explained.
+        let detail = match fault {
+            ErrorType::Duplicate => String::new(),
+            _ => detail,
         };
         self.errors.push(FieldError {
             field,

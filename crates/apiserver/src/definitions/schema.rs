@@ -2,9 +2,10 @@
 //!
 //! Models `apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting,listtype}` and `kube-openapi/pkg/validation/validate`.
 
-use super::super::validation::{ErrorType, FieldError};
-use k8s_model::cel::Program;
+use super::super::validation::{ErrorType, FieldError, at_most};
+use k8s_model::cel::{CelType, Program};
 use k8s_model::go_regex::GoRegex;
+use k8s_model::json::escaped;
 use k8s_model::{Timestamp, base64, cidr};
 use serde_json::{Map, Value};
 
@@ -25,16 +26,17 @@ fn below<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 /// Removes the fields that a schema does not have; returns their paths.
-pub(super) fn prune(schema: &Value, value: &mut Value) -> Vec<String> {
+pub(crate) fn prune(schema: &Value, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    pruned(schema, value, (true, ""), &mut unknown, 0);
+    pruned(schema, value, true, "", &mut unknown, 0);
     unknown
 }
 
 fn pruned(
     schema: &Value,
     value: &mut Value,
-    (object, path): (bool, &str),
+    object: bool,
+    path: &str,
     unknown: &mut Vec<String>,
     depth: usize,
 ) {
@@ -54,7 +56,8 @@ fn pruned(
                     Some(schema) => pruned(
                         schema,
                         value,
-                        (is_on(schema, "x-kubernetes-embedded-resource"), &path),
+                        is_on(schema, "x-kubernetes-embedded-resource"),
+                        &path,
                         unknown,
                         depth + 1,
                     ),
@@ -75,7 +78,8 @@ fn pruned(
                     pruned(
                         schema,
                         item,
-                        (embedded, &format!("{path}[{index}]")),
+                        embedded,
+                        &format!("{path}[{index}]"),
                         unknown,
                         depth + 1,
                     );
@@ -87,7 +91,7 @@ fn pruned(
 }
 
 /// Sets the defaults of missing fields.
-pub(super) fn default(schema: &Value, value: &mut Value, depth: usize) {
+pub(crate) fn default(schema: &Value, value: &mut Value, depth: usize) {
     match value {
         _ if depth > DEEPEST => {}
         Value::Object(map) => {
@@ -113,7 +117,7 @@ pub(super) fn default(schema: &Value, value: &mut Value, depth: usize) {
 }
 
 /// Removes null from fields that are not nullable and have no default, as if they had been left out.
-pub(super) fn drop_nulls(schema: &Value, value: &mut Value, depth: usize) {
+pub(crate) fn drop_nulls(schema: &Value, value: &mut Value, depth: usize) {
     match value {
         _ if depth > DEEPEST => {}
         Value::Object(map) => map.retain(|name, value| {
@@ -150,7 +154,7 @@ pub(crate) fn untyped(schema: &Value, value: &Value) -> Vec<String> {
         )
     }));
     mistyped(schema, value, "", 0, &mut problems);
-    k8s_model::sort::sort(&mut problems);
+    problems.sort();
     problems
         .into_iter()
         .map(|(path, problem)| format!("{path}: {problem}"))
@@ -226,7 +230,7 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
 }
 
 /// Validates a value against a schema. Values that an update leaves unchanged are not validated again.
-pub(super) fn validate(schema: &Value, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
+pub(crate) fn validate(schema: &Value, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut check = Check { errors: Vec::new() };
     check.value(schema, value, old, "", 0);
     check.errors
@@ -416,41 +420,42 @@ impl Check {
         }
     }
 
+    /// Validates a string: the first of length and pattern that fails (`stringValidator`), and the format.
     fn text(&mut self, schema: &Value, text: &str, path: &str) {
         let (value, length) = (Value::from(text), text.chars().count() as u64);
+        let matches =
+            |pattern: &str| GoRegex::new(pattern).map_or(true, |pattern| pattern.is_match(text));
         if let Some(most) = schema["maxLength"].as_u64().filter(|most| length > *most) {
-            self.add(
-                ErrorType::TooLong,
-                path,
-                "",
-                format!("may not be more than {most} bytes"),
-            );
-        }
-        if let Some(least) = schema["minLength"].as_u64().filter(|least| length < *least) {
+            let detail = format!("may not be more than {most} bytes");
+            self.add(ErrorType::TooLong, path, "", detail);
+        } else if let Some(least) = schema["minLength"].as_u64().filter(|least| length < *least) {
             self.wrong(
                 path,
                 &value,
                 format_args!("should be at least {least} chars long"),
             );
-        }
-        if let Some(pattern) = schema["pattern"].as_str()
-            && GoRegex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
-        {
+        } else if let Some(pattern) = schema["pattern"].as_str().filter(|one| !matches(one)) {
             self.wrong(path, &value, format_args!("should match '{pattern}'"));
         }
         if let Some(format) = schema["format"]
             .as_str()
             .filter(|format| !has_format(format, text))
         {
-            self.wrong(
+            self.add(
+                ErrorType::Type,
                 path,
-                &value,
-                format_args!("must be of type {format}: {value}"),
+                value.to_string(),
+                format!("{path} in body must be of type {format}: {value}"),
             );
         }
     }
 
     fn number(&mut self, schema: &Value, number: f64, value: &Value, path: &str) {
+        if schema["type"] == "integer" && number.fract() != 0.0 {
+            let detail =
+                format!("Checked value must be of type integer (default format) in {path}");
+            self.add(ErrorType::Invalid, "", "\"\"", detail);
+        }
         if let Some(of) = schema["multipleOf"]
             .as_f64()
             .filter(|of| *of > 0.0 && (number / of).fract() != 0.0)
@@ -503,12 +508,7 @@ impl Check {
             );
         }
         if let Some(most) = schema["maxItems"].as_u64().filter(|most| length > *most) {
-            self.add(
-                ErrorType::TooMany,
-                path,
-                length.to_string(),
-                format!("must have at most {most} items"),
-            );
+            self.add(ErrorType::TooMany, path, length.to_string(), at_most(most));
         }
         let keys: Option<Vec<&str>> = match schema["x-kubernetes-list-type"].as_str() {
             Some("set") => Some(Vec::new()),
@@ -525,10 +525,11 @@ impl Check {
         let key = |item: &Value| {
             let keys = keys.as_ref()?;
             let named = || {
-                Value::Object(k8s_model::sort::map(
+                Value::Object(
                     keys.iter()
-                        .map(|key| ((*key).to_owned(), item[*key].clone())),
-                ))
+                        .map(|key| ((*key).to_owned(), item[*key].clone()))
+                        .collect::<serde_json::Map<_, _>>(),
+                )
             };
             Some(if keys.is_empty() {
                 item.clone()
@@ -617,7 +618,7 @@ impl Check {
 /// Parses the rules of a schema, by the path of the schema within it; `wrong` gets those that do not parse.
 pub fn read_rules(
     schema: &Value,
-    wrong: &mut dyn FnMut(String, (&str, String)),
+    wrong: &mut dyn FnMut(String, &str, String),
 ) -> Vec<(String, Program)> {
     let mut rules = Vec::new();
     visit(schema, "", &mut |path, schema| {
@@ -629,19 +630,51 @@ pub fn read_rules(
         {
             let text = rule["rule"].as_str().unwrap_or("");
             let at = format!("{path}.x-kubernetes-validations[{index}]");
-            match Program::read(text) {
+            match Program::with_type(text, scalar_type(schema)) {
                 Ok(program) => rules.push((at.clone(), program)),
-                Err(fault) => wrong(format!("{at}.rule"), (text, fault)),
+                Err(fault) => wrong(format!("{at}.rule"), &internal_rule(rule), fault),
             }
             if let Some(text) = rule["messageExpression"].as_str() {
-                match Program::read(text) {
+                match Program::with_type(text, scalar_type(schema)) {
                     Ok(program) => rules.push((format!("{at}.messageExpression"), program)),
-                    Err(fault) => wrong(format!("{at}.messageExpression"), (text, fault)),
+                    Err(fault) => wrong(
+                        format!("{at}.messageExpression"),
+                        &internal_rule(rule),
+                        fault,
+                    ),
                 }
             }
         }
     });
     rules
+}
+
+/// Returns the type of the values of a schema that is one of scalars, `dyn` for others: fields of objects are not checked.
+fn scalar_type(schema: &Value) -> CelType {
+    let is_plain = schema["format"].is_null()
+        && schema["nullable"] != true
+        && !is_on(schema, "x-kubernetes-int-or-string");
+    match schema["type"].as_str() {
+        Some("string") if is_plain => CelType::String,
+        Some("integer") if is_plain => CelType::Int,
+        Some("number") if is_plain => CelType::Double,
+        Some("boolean") if is_plain => CelType::Bool,
+        _ => CelType::Dyn,
+    }
+}
+
+/// Formats a validation rule in the server's internal form.
+fn internal_rule(rule: &Value) -> String {
+    let text = |name: &str| escaped(&Value::from(rule[name].as_str().unwrap_or("")));
+    format!(
+        "{{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}",
+        text("rule"),
+        text("message"),
+        text("messageExpression"),
+        rule["reason"],
+        text("fieldPath"),
+        rule["optionalOldSelf"],
+    )
 }
 
 /// Visits a schema and its nested schemas, with their paths.
@@ -735,16 +768,16 @@ pub fn problems(schema: &Value, path: &str) -> Vec<FieldError> {
                     fault.fault,
                     format!("{path}{at}.default"),
                     fault.value,
-                    fault.detail.trim_start_matches(" in body ").into(),
+                    fault.detail,
                 );
             }
         }
     });
-    read_rules(schema, &mut |at, (text, fault)| {
+    read_rules(schema, &mut |at, rule, fault| {
         add(
             ErrorType::Invalid,
             format!("{path}{at}"),
-            Value::from(text).to_string(),
+            rule.to_owned(),
             format!("compilation failed: {fault}"),
         );
     });

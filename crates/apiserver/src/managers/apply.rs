@@ -4,15 +4,20 @@
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
 use super::super::definitions::untyped;
-use super::super::error::{ApiError, StatusReason};
-use super::super::requests::Subresource;
-use super::super::server::{ApiServer, Origin};
+use super::super::error::{ApiError, Cause, FieldManagerConflict, StatusReason};
+use super::super::server::{ApiServer, Origin, Validated};
 use super::fields::{FieldSet, Shape};
-use super::{CLIENT_SIDE, Fields, KUBECTL, Managed, Manager, fields_of, plain, with_fields};
+use super::typed::type_errors;
+use super::{
+    CLIENT_SIDE, Fields, KUBECTL, Managed, Manager, before_first_apply, fields_of, managers_of,
+    plain, with_fields,
+};
+use crate::handlers::with_metadata;
 use crate::managers::fields;
 use crate::why::Why;
+use k8s_model::kind::Subresource;
 use k8s_model::meta::LAST_APPLIED;
-use k8s_model::{Kind, Object, ObjectRef, schema};
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
@@ -21,22 +26,13 @@ impl ApiServer {
     pub fn apply(
         &mut self,
         origin: &Origin,
+        key: &ObjectRef,
         mut config: Value,
         force: bool,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        let kind = self.kind_of(&config)?;
-        let text = |key: &str| config["metadata"][key].as_str().unwrap_or("");
-        let key = ObjectRef::new(
-            kind,
-            if text("namespace").is_empty() {
-                "default"
-            } else {
-                text("namespace")
-            },
-            text("name"),
-        );
-        if let Some(meta) = config["metadata"].as_object_mut()
+        let kind = key.kind;
+        if let Some(Value::Object(meta)) = config.get_mut("metadata")
             && meta
                 .remove("managedFields")
                 .is_some_and(|given| given.as_array().is_some_and(|list| !list.is_empty()))
@@ -45,13 +41,13 @@ impl ApiServer {
                 "metadata.managedFields must be nil".to_owned(),
             ));
         }
-        self.check_typed(kind, &key, &config)?;
+        self.check_typed(kind, &config)?;
         let manager = origin
             .manager
             .as_deref()
             .cloned()
-            .unwrap_or_else(|| Manager::update(KUBECTL, ""));
-        let is_status = manager.subresource == Subresource::Status.word();
+            .unwrap_or_else(|| Manager::update(KUBECTL, Subresource::Main));
+        let is_status = manager.subresource == Subresource::Status;
         if is_status {
             // Other fields belong to the appliers of the object itself.
             if let Some(config) = config.as_object_mut() {
@@ -62,29 +58,50 @@ impl ApiServer {
                     )
                 });
             }
-            config["metadata"]
-                .as_object_mut()
-                .map(|meta| meta.remove("labels"));
+            if let Some(Value::Object(meta)) = config.get_mut("metadata") {
+                meta.remove("labels");
+            }
         }
-        let wanted = fields_of(kind, &config);
-        let origin = Origin {
+        let mut wanted = fields_of(kind, &config);
+        if !is_status && !self.definitions.updates_status(kind) {
+            // A write of the object leaves its status as it is: `GetResetFields` of its strategy.
+            wanted.remove("f:status");
+        }
+        let mut origin = Origin {
             manager: with_fields(&manager, Fields::Applied(wanted.clone()), true),
             ..origin.clone()
         };
-        let Some(live) = self.get(&key).cloned() else {
+        let Some(live) = self.store.get(key).cloned() else {
             if is_status {
-                return Err(ApiError::absent(&key));
+                return Err(ApiError::absent(key));
             }
-            let object = self.read(&origin, config, None)?;
-            return self.create(&origin, object, why);
+            let config = with_metadata(config, &key.namespace, &key.name)?;
+            if let Some(uid) = config["metadata"]["uid"].as_str() {
+                let problem = format!(
+                    "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                );
+                return Err(ApiError::conflict_because(kind, &key.name, &problem));
+            }
+            let mut object = self.decoder().object(&origin, config, None)?.object;
+            object.meta.resource_version = 0;
+            return self.admit_and_store(&origin, object, Validated::Decoded, why);
         };
         let current = live.to_value();
-        let mut all = self.managers(&key);
+        let mut all = managers_of(&self.store, key);
+        if all.is_empty() {
+            all.push(before_first_apply(&live));
+            if let Some(manager) = &mut origin.manager {
+                Rc::make_mut(manager).given = Some(all.clone().into());
+            }
+        }
         let migrates = manager.migrates
             && live.meta.annotation(LAST_APPLIED).is_some()
-            && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
-        let mut merged = self.merged(kind, (&current, &config), (&manager, &wanted), &all);
-        self.check_conflicts((&key, &why), &origin, (&live, &merged), &all, force)?;
+            && all
+                .iter()
+                .any(|m| m.is(CLIENT_SIDE, Subresource::Main, false));
+        let mut merged = self.merged(kind, &current, &config, (&manager, &wanted), &all);
+        self.check_conflicts((key, &why), &origin, (&live, &merged), &all, force)?;
+        merged = with_metadata(merged, &key.namespace, &key.name)?;
         if let Some(annotation) = merged
             .pointer_mut("/metadata/annotations")
             .and_then(|a| a.get_mut(LAST_APPLIED))
@@ -93,23 +110,24 @@ impl ApiServer {
             *annotation = json!(format!("{config}\n"));
         }
         let object = if is_status {
-            self.read_part(&origin, Subresource::Status, merged, &live)?
+            self.decoder()
+                .subresource(&origin, Subresource::Status, merged, &live)?
         } else {
-            self.read(&origin, merged, Some(&live))?
+            self.decoder().object(&origin, merged, Some(&live))?.object
         };
         all.retain(|m| m.is(&manager.name, manager.subresource, true) && m.fields == wanted);
         if object.to_value() == current && !all.is_empty() && !migrates {
             return Ok(live);
         }
         if is_status {
-            self.update_status(&origin, object, why)
+            self.update_latest_status(&origin, object, why)
         } else {
-            self.update(&origin, object, why)
+            self.update_latest(&origin, object, why)
         }
     }
 
     /// Checks that a configuration matches the fields of its kind.
-    fn check_typed(&self, kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> {
+    fn check_typed(&self, kind: Kind, config: &Value) -> Result<(), ApiError> {
         let api_version = config["apiVersion"].as_str().unwrap_or("");
         let faults: Vec<String> = match self.definitions.of(kind) {
             Some(definition) => untyped(
@@ -118,43 +136,31 @@ impl ApiServer {
                     .schema,
                 config,
             ),
-            None => {
-                let problems = schema::strict_errors(&kind.api_version(), kind.name(), config);
-                problems
-                    .iter()
-                    .filter(|p| p.unknown)
-                    .map(|p| format!(".{}: field not declared in schema", p.path))
-                    .collect()
-            }
+            None => type_errors(kind, config),
         };
         if faults.is_empty() {
             return Ok(());
         }
-        let place = if key.namespace.is_empty() {
-            format!("/{}", key.name)
-        } else {
-            format!("{}/{}", key.namespace, key.name)
-        };
+        let text = |field: &str| config["metadata"][field].as_str().unwrap_or("");
+        let (namespace, name) = (text("namespace"), text("name"));
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let detail = if faults.len() == 1 {
             faults.concat()
         } else {
             format!("errors:\n  {}", faults.join("\n  "))
         };
-        Err(ApiError {
-            reason: StatusReason::Unknown,
-            message: format!(
-                "failed to create typed patch object ({place}; {api_version}, Kind={}): {detail}",
-                kind.name()
-            ),
-            cause: None,
-        })
+        Err(ApiError::unclassified(format!(
+            "failed to create typed patch object ({namespace}/{name}; {group}/{version}, Kind={}): {detail}",
+            kind.name()
+        )))
     }
 
     /// Merges the configuration into the live object, and removes fields that this manager no longer applies.
     fn merged(
         &self,
         kind: Kind,
-        (current, config): (&Value, &Value),
+        current: &Value,
+        config: &Value,
         own: (&Manager, &FieldSet),
         all: &[Managed],
     ) -> Value {
@@ -163,7 +169,7 @@ impl ApiServer {
         fields::merge(shape, &mut merged, config);
         let client_side = |m: &Managed| {
             manager.migrates
-                && m.is(CLIENT_SIDE, "", false)
+                && m.is(CLIENT_SIDE, Subresource::Main, false)
                 && current["metadata"]["annotations"]
                     .get(LAST_APPLIED)
                     .is_some()
@@ -219,11 +225,17 @@ impl ApiServer {
         if force || conflicts.is_empty() {
             return Ok(());
         }
-        k8s_model::sort::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
+        conflicts.sort_by_key(|(manager, _)| manager.clone());
+        let causes = conflicts.iter().flat_map(|(manager, paths)| {
+            paths.iter().map(|path| FieldManagerConflict {
+                field: path.clone(),
+                manager: manager.clone(),
+            })
+        });
         let error = ApiError {
             reason: StatusReason::Conflict,
             message: told(&conflicts),
-            cause: None,
+            cause: Some(Box::new(Cause::FieldManagers(causes.collect()))),
         };
         self.refuse(origin, key.clone(), &error, asked.1.clone());
         Err(error)
@@ -234,8 +246,8 @@ impl Managed {
     /// Formats this manager for a conflict message.
     fn shown(&self, kind: Kind) -> String {
         let mut text = format!("{:?}", self.manager.as_str());
-        if !self.subresource.is_empty() {
-            text += &format!(" with subresource {:?}", self.subresource);
+        if !self.subresource.is_main() {
+            text += &format!(" with subresource {:?}", self.subresource.word());
         }
         if !self.applies {
             text += &format!(" using {}", kind.api_version());

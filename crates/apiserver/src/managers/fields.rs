@@ -15,7 +15,11 @@ pub type FieldSet = Map<String, Value>;
 const SELF: &str = ".";
 
 /// Structs and maps that are replaced as a whole.
-const ATOMIC: [&str; 13] = [
+const ATOMIC: [&str; 17] = [
+    "admissionregistrationv1.MatchResources",
+    "admissionregistrationv1.ParamKind",
+    "admissionregistrationv1.ParamRef",
+    "admissionregistrationv1.Variable",
     "metav1.LabelSelector",
     "v1.NodeSelector",
     "v1.NodeSelectorTerm",
@@ -44,6 +48,9 @@ const KEYS: [(&str, &[&str]); 3] = [
         &["topologyKey", "whenUnsatisfiable"],
     ),
 ];
+
+/// Lists of values that are sets, though strategic merge patches replace them.
+const SETS: [(&str, &str); 1] = [("storagev1.CSIDriverSpec", "volumeLifecycleModes")];
 
 /// Struct without a schema here: its maps are merged, its lists are replaced.
 const FREE: &str = "*";
@@ -80,7 +87,13 @@ impl Shape {
         }
     }
 
-    fn child(self, name: &str) -> Shape {
+    /// Returns true if the value is a single field, whatever it contains.
+    pub fn is_atomic(self) -> bool {
+        self.atomic
+    }
+
+    /// Returns the schema of a field, or of the values of a map.
+    pub fn child(self, name: &str) -> Shape {
         if let Some(element) = map_element(self.name) {
             return Shape {
                 name: resolve(element),
@@ -92,7 +105,8 @@ impl Shape {
         }
         if self.name == FREE {
             return Shape {
-                always: false,
+                // Every object has metadata.
+                always: self.always && name == "metadata",
                 ..self
             };
         }
@@ -111,7 +125,7 @@ impl Shape {
         Shape {
             name: inner,
             atomic: if list {
-                !field.strategy.contains("merge")
+                !field.strategy.contains("merge") && !SETS.contains(&(self.name, name))
             } else {
                 ATOMIC.contains(&inner) || ATOMIC_MAPS.contains(&(self.name, name))
             },
@@ -123,7 +137,7 @@ impl Shape {
     }
 
     /// Returns the schema of the elements of this list.
-    fn element(self) -> Shape {
+    pub fn element(self) -> Shape {
         Shape {
             atomic: ATOMIC.contains(&self.name),
             key: "",
@@ -134,7 +148,7 @@ impl Shape {
     }
 
     /// Returns the path element of an item of this list.
-    fn element_name(self, item: &Value) -> String {
+    pub fn element_name(self, item: &Value) -> String {
         if self.key.is_empty() {
             return format!("v:{item}");
         }
@@ -147,7 +161,10 @@ impl Shape {
             Value::Null if key == "protocol" => json!("TCP"),
             value => value.clone(),
         };
-        let map = k8s_model::sort::map(keys.iter().map(|key| ((*key).to_owned(), value(key))));
+        let map = keys
+            .iter()
+            .map(|key| ((*key).to_owned(), value(key)))
+            .collect::<serde_json::Map<_, _>>();
         format!("k:{}", Value::Object(map))
     }
 
@@ -158,10 +175,18 @@ impl Shape {
                 .iter()
                 .map(|(name, v)| (format!("f:{name}"), self.child(name), v))
                 .collect(),
-            Some(Value::Array(items)) if !self.atomic && self.name != FREE => items
-                .iter()
-                .map(|item| (self.element_name(item), self.element(), item))
-                .collect(),
+            Some(Value::Array(items)) if !self.atomic && self.name != FREE => {
+                let mut parts: Vec<(String, Shape, &Value)> = Vec::new();
+                for item in items {
+                    let name = self.element_name(item);
+                    match parts.iter_mut().find(|(known, ..)| *known == name) {
+                        // Elements that share their key are one field.
+                        Some((_, shape, _)) => shape.atomic = true,
+                        None => parts.push((name, self.element(), item)),
+                    }
+                }
+                parts
+            }
             _ => Vec::new(),
         }
     }
@@ -278,6 +303,12 @@ impl Changes {
             })
         };
         if !filled(old) && !filled(new) {
+            let mut values = [old, new].into_iter().flatten();
+            let is_empty = values.all(|v| v.as_object().is_some_and(Map::is_empty));
+            if zero && shape.always && is_empty && schema().fields(shape.name).is_some() {
+                // An empty struct is part of an empty object.
+                return;
+            }
             return self.leaf(old, new);
         }
         let zero = zero && shape.always;
@@ -401,7 +432,8 @@ fn write_paths(set: &FieldSet, prefix: &str, found: &mut Vec<String>) {
     }
 }
 
-fn step(name: &str) -> String {
+/// Formats a path element: `.image`, `[name="c"]`, `[="x"]`.
+pub fn step(name: &str) -> String {
     let (kind, rest) = name.split_at(2.min(name.len()));
     if kind == "f:" {
         return format!(".{rest}");
@@ -467,17 +499,12 @@ pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) 
     match value {
         Value::Object(map) if !shape.atomic => {
             map.retain(|name, inner| {
-                !is_pruned(shape.child(name), (&format!("f:{name}"), inner), last, kept)
+                !is_pruned(shape.child(name), &format!("f:{name}"), inner, last, kept)
             });
         }
         Value::Array(items) if !shape.atomic => {
             items.retain_mut(|item| {
-                !is_pruned(
-                    shape.element(),
-                    (&shape.element_name(item), item),
-                    last,
-                    kept,
-                )
+                !is_pruned(shape.element(), &shape.element_name(item), item, last, kept)
             });
         }
         _ => {}
@@ -487,7 +514,8 @@ pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) 
 /// Prunes one field or element; returns true if it is removed itself, or becomes empty.
 fn is_pruned(
     shape: Shape,
-    (name, value): (&str, &mut Value),
+    name: &str,
+    value: &mut Value,
     last: &FieldSet,
     kept: &FieldSet,
 ) -> bool {

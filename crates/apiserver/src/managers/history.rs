@@ -3,9 +3,10 @@
 //! Guarantees: each write is processed once, however often its object is shown, and only for kinds that are requested. Field sets are
 //! kept as interned text: those of Pods of one template are equal.
 
-use super::super::server::ApiServer;
+use super::super::store::Store;
 use super::{FieldWrite, Managed};
 use crate::journal::{Op, Record};
+use k8s_model::kind::Subresource;
 use k8s_model::{Kind, Object, Str, Time};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ struct KindHistory {
 #[derive(Clone, Debug)]
 struct Kept {
     manager: Str,
-    subresource: &'static str,
+    subresource: Subresource,
     applies: bool,
     time: Time,
     fields: Rc<str>,
@@ -38,12 +39,12 @@ struct Kept {
 
 impl ManagedHistory {
     /// Processes the writes to objects of a kind, up to `until` entries of the journal.
-    pub fn catch_up(&mut self, server: &ApiServer, kind: Kind, until: usize) {
+    pub fn catch_up(&mut self, store: &Store, kind: Kind, until: usize) {
         let history = self.kinds.entry(kind).or_default();
         if history.read >= until {
             return;
         }
-        let journal = server.journal().first(until);
+        let journal = store.journal().first(until);
         for entry in journal.from(history.read).iter() {
             let Record::Write { op, object, before } = &entry.record else {
                 continue;
@@ -85,7 +86,7 @@ impl ManagedHistory {
 
     /// Returns `metadata.managedFields` of an object at its version as JSON, in the server's order, empty if there are none; the kind
     /// must have been caught up.
-    pub fn text(&self, server: &ApiServer, object: &Object) -> String {
+    pub fn text(&self, store: &Store, object: &Object) -> String {
         let kept = self
             .kinds
             .get(&object.kind)
@@ -94,14 +95,12 @@ impl ManagedHistory {
         if all.is_empty() {
             return String::new();
         }
-        k8s_model::sort::sort_by_key(&mut all, |m| {
-            (!m.applies, m.time, m.manager.clone(), m.subresource)
-        });
+        all.sort_by_key(|m| (!m.applies, m.time, m.manager.clone(), m.subresource.word()));
         let entry = |m: &&Kept| {
-            let part = if m.subresource.is_empty() {
+            let part = if m.subresource.is_main() {
                 String::new()
             } else {
-                format!(",\"subresource\":{:?}", m.subresource)
+                format!(",\"subresource\":{:?}", m.subresource.word())
             };
             format!(
                 "{{\"apiVersion\":{:?},\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{},\"manager\":{},\"operation\":{:?}{part},\"time\":{:?}}}",
@@ -109,7 +108,7 @@ impl ManagedHistory {
                 m.fields,
                 Value::from(m.manager.as_str()),
                 if m.applies { "Apply" } else { "Update" },
-                server.wall_at(m.time).rfc3339(),
+                store.wall_at(m.time).rfc3339(),
             )
         };
         format!("[{}]", all.iter().map(entry).collect::<Vec<_>>().join(","))

@@ -1,6 +1,7 @@
 //! Field manager of a client's writes.
 
 use super::fields::FieldSet;
+use k8s_model::kind::Subresource;
 use k8s_model::{Object, Str, Time};
 use std::rc::Rc;
 
@@ -9,9 +10,9 @@ use std::rc::Rc;
 pub struct Manager {
     /// Name: `kubectl-client-side-apply`, or the value of `--field-manager`.
     pub name: Str,
-    /// Subresource, such as `scale`; empty for the object itself.
-    pub subresource: &'static str,
-    /// Fields that it applies, or that it set on creation.
+    /// Subresource that it writes.
+    pub subresource: Subresource,
+    /// Fields that it applies, or that it submitted.
     pub(crate) fields: Fields,
     /// True for server-side apply: fields that it leaves out are removed.
     pub(crate) applies: bool,
@@ -31,7 +32,7 @@ pub struct Manager {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Managed {
     pub manager: Str,
-    pub subresource: &'static str,
+    pub subresource: Subresource,
     pub applies: bool,
     pub time: Time,
     pub fields: FieldSet,
@@ -39,7 +40,7 @@ pub(crate) struct Managed {
 
 impl Managed {
     /// Returns true for the entry of this manager, subresource and operation.
-    pub fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
+    pub fn is(&self, name: &str, subresource: Subresource, applies: bool) -> bool {
         self.manager == name && self.subresource == subresource && self.applies == applies
     }
 }
@@ -51,8 +52,8 @@ pub(crate) enum Fields {
     None,
     /// Applied fields.
     Applied(FieldSet),
-    /// All fields of the created object, as it was before admission: the set is computed on demand.
-    Created(Rc<Object>),
+    /// Fields of the object as the client submitted it, before admission and allocation: the set is computed on demand.
+    Submitted(Rc<Object>),
 }
 
 /// Handling of unknown fields: `fieldValidation` of a request.
@@ -114,7 +115,7 @@ impl DuplicateField {
 
 impl Manager {
     /// Returns the manager of a client that updates fields.
-    pub fn update(name: &str, subresource: &'static str) -> Manager {
+    pub fn update(name: &str, subresource: Subresource) -> Manager {
         Manager {
             name: name.into(),
             subresource,

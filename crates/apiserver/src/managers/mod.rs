@@ -9,14 +9,20 @@ mod fields;
 mod given;
 mod history;
 mod manager;
+mod typed;
 
-use super::server::ApiServer;
-use crate::journal::{Actor, Entry, Op, Record};
+use super::server::Origin;
+use super::store::Store;
+use crate::journal::{Entry, Op, Record};
+use crate::why::Why;
 use fields::{FieldSet, Shape};
+pub use given::are_managed_fields;
+pub(super) use given::with_given;
 pub use history::ManagedHistory;
+use k8s_model::kind::Subresource;
 use k8s_model::meta::LAST_APPLIED;
 use k8s_model::object::compared;
-use k8s_model::{Kind, Object, ObjectRef, Str};
+use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 pub use manager::{DuplicateField, Manager, Unknown};
 pub(super) use manager::{Fields, Managed};
 use serde_json::{Map, Value, json};
@@ -36,46 +42,33 @@ const OWN: [&str; 10] = [
     "resourceVersion",
 ];
 
-impl ApiServer {
-    /// Returns `metadata.managedFields` of an object, in the server's order.
-    pub fn managed_fields(&self, key: &ObjectRef) -> Value {
-        let mut all = self.managers(key);
-        k8s_model::sort::sort_by_key(&mut all, |m| {
-            (!m.applies, m.time, m.manager.clone(), m.subresource)
-        });
-        let entry = |m: Managed| {
-            let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
-                "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
-            if !m.subresource.is_empty() {
-                entry["subresource"] = m.subresource.into();
-            }
-            entry
-        };
-        all.into_iter().map(entry).collect()
-    }
-
-    /// Returns the managers of a live object, from its creation on.
-    fn managers(&self, key: &ObjectRef) -> Vec<Managed> {
-        let mut all = Vec::new();
-        for entry in self.journal().iter() {
-            let Record::Write { op, object, before } = &entry.record else {
-                continue;
-            };
-            if object.kind != key.kind
-                || object.meta.name != key.name
-                || object.meta.namespace != key.namespace
-            {
-                continue;
-            }
-            if *op != Op::Modified {
-                all.clear();
-            }
-            if let Some(write) = FieldWrite::of(entry, *op, object, before.as_deref()) {
-                write.apply(&mut all);
-            }
+/// Returns `metadata.managedFields` of an object, in the server's order.
+pub fn managed_fields(store: &Store, key: &ObjectRef) -> Value {
+    let mut all = managers_of(store, key);
+    all.sort_by_key(|m| (!m.applies, m.time, m.manager.clone(), m.subresource.word()));
+    let entry = |m: Managed| {
+        let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
+            "operation": if m.applies { "Apply" } else { "Update" }, "time": store.wall_at(m.time).rfc3339()});
+        if !m.subresource.is_main() {
+            entry["subresource"] = m.subresource.word().into();
         }
-        all
+        entry
+    };
+    all.into_iter().map(entry).collect()
+}
+
+/// Returns the managers of a live object, from its creation on.
+fn managers_of(store: &Store, key: &ObjectRef) -> Vec<Managed> {
+    let mut all = Vec::new();
+    for entry in store.writes_of(key) {
+        let Record::Write { op, object, before } = &entry.record else {
+            continue;
+        };
+        if let Some(write) = FieldWrite::of(entry, *op, object, before.as_deref()) {
+            write.apply(&mut all);
+        }
     }
+    all
 }
 
 /// Effect of a write on the managed fields of an object.
@@ -83,7 +76,7 @@ struct FieldWrite<'a> {
     entry: &'a Entry,
     kind: Kind,
     name: Str,
-    subresource: &'static str,
+    subresource: Subresource,
     applies: bool,
     changes: fields::Changes,
     /// Changed or removed fields.
@@ -101,9 +94,17 @@ impl<'a> FieldWrite<'a> {
         before: Option<&Object>,
     ) -> Option<FieldWrite<'a>> {
         let (kind, shape) = (object.kind, Shape::of_kind(object.kind));
+        let begins_deletion =
+            object.meta.is_deleting() && before.is_some_and(|before| !before.meta.is_deleting());
         let changes = match (op, before) {
+            // A deletion manages no fields, though it may set finalizers and the phase of a namespace.
+            (Op::Modified, Some(_)) if begins_deletion => return None,
             (Op::Modified, Some(before)) => {
-                let (before, after) = compared(before, object);
+                let submitted = match entry.manager.as_deref().map(|manager| &manager.fields) {
+                    Some(Fields::Submitted(submitted)) => submitted,
+                    _ => object,
+                };
+                let (before, after) = compared(before, submitted);
                 fields::compare(shape, &plain(before), &plain(after))
             }
             (Op::Added, _) => {
@@ -129,7 +130,10 @@ impl<'a> FieldWrite<'a> {
             && before.is_some_and(|before| before.meta.annotation(LAST_APPLIED).is_some());
         let (name, subresource) = match named {
             Some(manager) => (manager.name.clone(), manager.subresource),
-            None => (component(&entry.actor), part(&entry.actor, kind, &touched)),
+            None => (
+                Str::new_static(entry.actor.component.manager()),
+                part(&entry.why, kind, &touched),
+            ),
         };
         let applies = named.is_some_and(|m| m.applies);
         let concerns = applies || !touched.is_empty() || named.is_some_and(|m| m.given.is_some());
@@ -152,6 +156,7 @@ impl<'a> FieldWrite<'a> {
 
     /// Applies the write to the managers.
     fn apply(self, all: &mut Vec<Managed>) {
+        let is_new = matches!(self.entry.record, Record::Write { op: Op::Added, .. });
         if let Some(given) = self.given() {
             *all = given.to_vec();
             if !self.applies && self.touched.is_empty() {
@@ -178,7 +183,7 @@ impl<'a> FieldWrite<'a> {
         let before = own.map(|at| all.remove(at).fields).unwrap_or_default();
         let fields = match entry.manager.as_deref().map(|m| &m.fields) {
             Some(Fields::Applied(fields)) => fields.clone(),
-            Some(Fields::Created(object)) => fields_created(object),
+            Some(Fields::Submitted(object)) if is_new => fields_created(object),
             _ => fields::union(
                 &fields::difference(&before, &changes.removed),
                 &changes.changed,
@@ -193,13 +198,15 @@ impl<'a> FieldWrite<'a> {
         });
         if applies && migrates {
             // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
-            let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
-            all.retain(|m| !m.is(CLIENT_SIDE, "", false));
+            let migrated = all
+                .iter()
+                .any(|m| m.is(CLIENT_SIDE, Subresource::Main, false));
+            all.retain(|m| !m.is(CLIENT_SIDE, Subresource::Main, false));
             if migrated && all.last().is_some_and(|m| m.manager == KUBECTL) {
                 let fields = last_applied(kind);
                 all.push(Managed {
                     manager: REMEMBERS.into(),
-                    subresource: "",
+                    subresource: Subresource::Main,
                     applies: true,
                     time: entry.time,
                     fields,
@@ -227,28 +234,12 @@ const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 /// kubectl's manager for the last-applied annotation under server-side apply.
 const REMEMBERS: &str = "kubectl-last-applied";
 
-/// Returns the component of which a controller is a part.
-fn component(actor: &Actor) -> Str {
-    Str::new_static(match actor.name {
-        "default-scheduler" => "kube-scheduler",
-        "kubelet" => "kubelet",
-        "apiserver" => "kube-apiserver",
-        "user" => "kubectl",
-        "loopscope.dev/provisioner" | "provisioner" => "provisioner",
-        _ => "kube-controller-manager",
-    })
-}
-
-/// Returns the subresource that a controller must have written.
-fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
-    match () {
-        () if touched.contains_key("f:status") => "status",
-        () if actor.name == "horizontal-pod-autoscaler"
-            && kind != Kind::HorizontalPodAutoscaler =>
-        {
-            "scale"
-        }
-        () => "",
+/// Returns the subresource that a component must have written.
+fn part(why: &Why, kind: Kind, touched: &FieldSet) -> Subresource {
+    match why {
+        _ if touched.contains_key("f:status") => Subresource::Status,
+        Why::Autoscaled { .. } if kind != Kind::HorizontalPodAutoscaler => Subresource::Scale,
+        _ => Subresource::Main,
     }
 }
 
@@ -273,6 +264,21 @@ pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
     fields::of_value(Shape::of_kind(kind), &plain(value.clone()))
 }
 
+/// Manager of the fields of an object without managers, once somebody applies it: `skipnonapplied.go`.
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+
+/// Returns the manager of all fields of an object that has no managers.
+fn before_first_apply(object: &Object) -> Managed {
+    let value = plain(object.to_value());
+    Managed {
+        manager: BEFORE_FIRST_APPLY.into(),
+        subresource: Subresource::Main,
+        applies: false,
+        time: Time::default(),
+        fields: fields::compare(Shape::of_kind(object.kind), &json!({}), &value).changed,
+    }
+}
+
 /// Returns the fields that the creation of an object sets, including the server's defaults.
 fn fields_created(object: &Object) -> FieldSet {
     let mut value = plain(object.to_value());
@@ -280,6 +286,16 @@ fn fields_created(object: &Object) -> FieldSet {
         .as_object_mut()
         .map(|map: &mut Map<String, Value>| map.remove("status"));
     fields::compare(Shape::of_kind(object.kind), &json!({}), &value).changed
+}
+
+/// Returns the origin of a write whose client manages the fields of this object instead of the stored one's.
+pub(super) fn with_submitted(origin: &Origin, submitted: Option<Object>) -> Origin {
+    let mut origin = origin.clone();
+    if let (Some(manager), Some(submitted)) = (&origin.manager, submitted) {
+        let fields = Fields::Submitted(Rc::new(submitted));
+        origin.manager = with_fields(manager, fields, false);
+    }
+    origin
 }
 
 /// Returns a copy of the manager with these fields.

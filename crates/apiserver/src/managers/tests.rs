@@ -1,7 +1,9 @@
 use super::super::server::Origin;
 use super::*;
-use crate::why::Why;
-use crate::{ApiError, Patch};
+use crate::journal::Actor;
+use crate::{
+    ApiError, ApiServer, Component, ControllerId, Patch, PatchType, Request, Subresource, Verb,
+};
 use k8s_model::{Object, Timestamp};
 
 fn deployment(spec: Value) -> Value {
@@ -19,7 +21,7 @@ fn origin(manager: &str) -> Origin {
         actor: Actor::USER,
         cause: None,
         pass: 0,
-        manager: Some(Rc::new(Manager::update(manager, ""))),
+        manager: Some(Rc::new(Manager::update(manager, Subresource::Main))),
         user: None,
     }
 }
@@ -29,7 +31,13 @@ fn server() -> ApiServer {
 }
 
 fn apply(server: &mut ApiServer, manager: &str, spec: Value) -> Result<Rc<Object>, ApiError> {
-    server.apply(&origin(manager), deployment(spec), false, Why::Asked)
+    server.apply(
+        &origin(manager),
+        &key(),
+        deployment(spec),
+        false,
+        Why::Asked,
+    )
 }
 
 fn key() -> ObjectRef {
@@ -37,7 +45,7 @@ fn key() -> ObjectRef {
 }
 
 fn managed(server: &ApiServer, name: &str) -> Value {
-    let all = server.managed_fields(&key());
+    let all = managed_fields(&server.store, &key());
     all.as_array()
         .unwrap()
         .iter()
@@ -55,7 +63,7 @@ fn applied_fields_are_managed_and_defaults_are_not() {
         json!({"replicas": 2, "strategy": {"rollingUpdate": {"maxSurge": 1}}}),
     )
     .unwrap();
-    let all = server.managed_fields(&key());
+    let all = managed_fields(&server.store, &key());
     assert_eq!(all.as_array().unwrap().len(), 1);
     assert_eq!(
         (&all[0]["manager"], &all[0]["operation"]),
@@ -115,6 +123,7 @@ fn others_fields_are_not_taken_without_force() {
     let forced = server
         .apply(
             &origin("b"),
+            &key(),
             deployment(json!({"replicas": 5})),
             true,
             Why::Asked,
@@ -128,7 +137,7 @@ fn others_fields_are_not_taken_without_force() {
     // A manager that loses a field may leave it out; the field keeps its owner.
     apply(&mut server, "a", json!({})).unwrap();
     assert_eq!(
-        server.get(&key()).unwrap().to_value()["spec"]["replicas"],
+        server.store.get(&key()).unwrap().to_value()["spec"]["replicas"],
         5
     );
 }
@@ -169,16 +178,23 @@ fn fields_no_longer_applied_are_removed_unless_shared() {
     );
 }
 
+static AUTOSCALER: ControllerId = ControllerId::new("horizontal-pod-autoscaler");
+
 #[test]
 fn a_loop_that_writes_takes_the_field() {
     let mut server = server();
     apply(&mut server, "a", json!({"replicas": 2})).unwrap();
     let hpa = Origin {
-        actor: Actor::component("horizontal-pod-autoscaler"),
+        actor: Actor::component(Component::Controller(&AUTOSCALER)),
         manager: None,
         ..origin("")
     };
-    server.scale(&hpa, &key(), 4, Why::Asked).unwrap();
+    let why = Why::Autoscaled {
+        reason: "cpu".into(),
+        from: 2,
+        to: 4,
+    };
+    server.scale(&hpa, &key(), 4, why).unwrap();
     let error = apply(&mut server, "a", json!({"replicas": 2})).unwrap_err();
     assert_eq!(
         error.message,
@@ -204,6 +220,7 @@ fn server_side_apply_takes_over_client_side_fields() {
     let mut copy = server.clone();
     copy.apply(
         &origin("kubectl"),
+        &key(),
         deployment(json!({"replicas": 3})),
         false,
         Why::Asked,
@@ -220,6 +237,7 @@ fn server_side_apply_takes_over_client_side_fields() {
     let after = copy
         .apply(
             &origin("other"),
+            &key(),
             deployment(json!({"replicas": 3})),
             true,
             Why::Asked,
@@ -232,12 +250,15 @@ fn server_side_apply_takes_over_client_side_fields() {
         json!({})
     );
     let kubectl = Origin {
-        manager: Some(Rc::new(Manager::update("kubectl", "").migrating())),
+        manager: Some(Rc::new(
+            Manager::update("kubectl", Subresource::Main).migrating(),
+        )),
         ..origin("")
     };
     let after = server
         .apply(
             &kubectl,
+            &key(),
             deployment(json!({"replicas": 3})),
             false,
             Why::Asked,
@@ -296,12 +317,15 @@ fn paths_are_formatted_readably() {
         .patch(
             &origin("kubectl-patch"),
             &key(),
-            Patch::Strategic,
-            &patch,
+            Subresource::Main,
+            &Patch {
+                patch_type: PatchType::Strategic,
+                content: patch,
+            },
             Why::Asked,
         )
         .unwrap();
-    let all = server.managers(&key());
+    let all = managers_of(&server.store, &key());
     let patched = all.iter().find(|m| m.manager == "kubectl-patch").unwrap();
     assert_eq!(
         fields::paths(&patched.fields),
@@ -319,8 +343,7 @@ fn a_client_names_other_managers() {
     let given = json!([{"manager": "b", "operation": "Update", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "time": "1970-01-01T00:00:00Z",
         "fieldsV1": {"f:apiVersion": {}, "f:metadata": {"f:name": {}}, "f:spec": {"f:replicas": {}}}}]);
     let names = |server: &ApiServer| -> Vec<String> {
-        server
-            .managed_fields(&key())
+        managed_fields(&server.store, &key())
             .as_array()
             .unwrap()
             .iter()
@@ -330,12 +353,21 @@ fn a_client_names_other_managers() {
     let json_patch = |server: &mut ApiServer, value: &Value| {
         let change = json!([{"op": "replace", "path": "/metadata/managedFields", "value": value}]);
         server
-            .patch(&origin("c"), &key(), Patch::Json, &change, Why::Asked)
+            .patch(
+                &origin("c"),
+                &key(),
+                Subresource::Main,
+                &Patch {
+                    patch_type: PatchType::Json,
+                    content: change,
+                },
+                Why::Asked,
+            )
             .map(|object| object.meta.resource_version)
     };
     // Managed fields that do not decode, or are unchanged, have no effect.
-    let version = server.version();
-    let same = server.managed_fields(&key());
+    let version = server.store.version();
+    let same = managed_fields(&server.store, &key());
     for nonsense in [
         json!(null),
         json!(5),
@@ -368,7 +400,16 @@ fn a_client_names_other_managers() {
     // A client that writes fields in the same request becomes their manager.
     let change = json!({"metadata": {"managedFields": same}, "spec": {"replicas": 3}});
     server
-        .patch(&origin("c"), &key(), Patch::Merge, &change, Why::Asked)
+        .patch(
+            &origin("c"),
+            &key(),
+            Subresource::Main,
+            &Patch {
+                patch_type: PatchType::Merge,
+                content: change,
+            },
+            Why::Asked,
+        )
         .unwrap();
     assert_eq!(names(&server), ["a", "c"]);
     assert_eq!(
@@ -376,19 +417,150 @@ fn a_client_names_other_managers() {
         None
     );
     // An empty list clears the managers.
-    let mut value = server.get(&key()).unwrap().to_value();
+    let mut value = server.store.get(&key()).unwrap().to_value();
     value["metadata"]["managedFields"] = json!([{}]);
     server
-        .update_value(&origin("c"), value, Why::Asked)
+        .handle(&origin("c"), &Request::of_manifest(Verb::Update, value))
+        .result
         .unwrap();
     assert_eq!(names(&server), [""; 0]);
     let mut config = deployment(json!({}));
     config["metadata"]["managedFields"] = given;
     assert_eq!(
         server
-            .apply(&origin("a"), config, false, Why::Asked)
+            .apply(&origin("a"), &key(), config, false, Why::Asked)
             .unwrap_err()
             .message,
         "metadata.managedFields must be nil"
     );
+}
+
+#[test]
+fn an_applier_of_an_object_without_managers_conflicts_with_its_fields() {
+    let mut server = server();
+    apply(&mut server, "a", json!({"replicas": 2})).unwrap();
+    let mut value = server.store.get(&key()).unwrap().to_value();
+    value["metadata"]["managedFields"] = json!([{}]);
+    server
+        .handle(&origin("c"), &Request::of_manifest(Verb::Update, value))
+        .result
+        .unwrap();
+    let error = apply(&mut server, "a", json!({"replicas": 3})).unwrap_err();
+    let message = "Apply failed with 1 conflict: conflict with \"before-first-apply\" using apps/v1: .spec.replicas";
+    assert_eq!(error.message, message);
+    let forced = server.apply(
+        &origin("a"),
+        &key(),
+        deployment(json!({"replicas": 3})),
+        true,
+        Why::Asked,
+    );
+    assert!(forced.is_ok());
+    let spec = |name: &str| managed(&server, name)["fieldsV1"]["f:spec"].clone();
+    assert_eq!(spec("a")["f:replicas"], json!({}));
+    let before = spec("before-first-apply");
+    assert!(before.get("f:replicas").is_none() && before.get("f:strategy").is_some());
+}
+
+#[test]
+fn a_configuration_without_metadata_is_applied_to_the_object_that_the_request_names() {
+    let mut server = server();
+    apply(&mut server, "a", json!({"replicas": 2})).unwrap();
+    let mut config = deployment(json!({"replicas": 3}));
+    config
+        .as_object_mut()
+        .map(|config| config.remove("metadata"));
+    let applied = server.apply(&origin("a"), &key(), config, false, Why::Asked);
+    assert_eq!(applied.unwrap().to_value()["spec"]["replicas"], 3);
+}
+
+#[test]
+fn types_of_an_applied_configuration_are_those_of_its_kind() {
+    let mut server = server();
+    let mut message = |spec: Value| apply(&mut server, "a", spec).unwrap_err().message;
+    let start = "failed to create typed patch object (/web; apps/v1, Kind=Deployment): ";
+    for (containers, problem) in [
+        (json!({"name": "a"}), ": expected list, got &{map[name:a]}"),
+        (
+            json!([{"name": "a", "image": 5}]),
+            "[name=\"a\"].image: expected string, got &value.valueUnstructured{Value:5}",
+        ),
+        (
+            json!([{"name": "a"}, {"name": "a"}]),
+            ": duplicate entries for key [name=\"a\"]",
+        ),
+    ] {
+        let spec = json!({"template": {"spec": {"containers": containers}}});
+        let place = ".spec.template.spec.containers";
+        assert_eq!(message(spec), format!("{start}{place}{problem}"));
+    }
+    let unknown = json!({"foo": 1, "replicas": "1"});
+    assert_eq!(
+        message(unknown),
+        format!(
+            "{start}errors:\n  .spec.foo: field not declared in schema\n  .spec.replicas: expected numeric (int or float), got string"
+        )
+    );
+}
+
+#[test]
+fn a_client_manages_what_it_submitted_and_not_what_the_server_allocates() {
+    let mut server = server();
+    let key = ObjectRef::new(Kind::Service, "default", "s");
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"ports": [{"port": 80}]}});
+    let create = Request::of_manifest(Verb::Create, service);
+    server.handle(&origin("c"), &create).result.unwrap();
+    let mut fields = |change: Value| {
+        let patch = Patch::merge(json!({ "spec": change }));
+        let patch = Request::patch(&key, patch);
+        server.handle(&origin("c"), &patch).result.unwrap();
+        managed_fields(&server.store, &key)[0]["fieldsV1"]["f:spec"].clone()
+    };
+    let port = "k:{\"port\":80,\"protocol\":\"TCP\"}";
+    let exposed = fields(json!({"type": "NodePort"}));
+    assert_eq!(exposed["f:externalTrafficPolicy"], json!({}));
+    assert!(exposed["f:ports"][port].get("f:nodePort").is_none());
+    let external = fields(json!({"type": "ExternalName", "externalName": "q.r"}));
+    assert_eq!(external["f:externalName"], json!({}));
+    let internal = fields(json!({"type": "ClusterIP", "externalName": null}));
+    assert!(internal.get("f:clusterIP").is_none());
+}
+
+#[test]
+fn empty_structs_and_the_status_have_no_manager() {
+    let mut server = server();
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b", "namespace": "default"}, "spec": {}});
+    let create = Request::of_manifest(Verb::Create, budget);
+    server.handle(&origin("c"), &create).result.unwrap();
+    let key = ObjectRef::new(Kind::PodDisruptionBudget, "default", "b");
+    assert_eq!(managed_fields(&server.store, &key), json!([]));
+    apply(&mut server, "a", json!({})).unwrap();
+    let mut config =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}});
+    config["status"] = json!({"replicas": 9});
+    let deployment = ObjectRef::new(Kind::Deployment, "default", "web");
+    let applied = server.apply(&origin("s"), &deployment, config, false, Why::Asked);
+    assert!(applied.is_ok());
+    assert_eq!(managed(&server, "s"), Value::Null);
+}
+
+#[test]
+fn a_deletion_manages_no_fields() {
+    let mut server = server();
+    apply(&mut server, "a", json!({"replicas": 2})).unwrap();
+    let before = names_of(&server);
+    let mut delete = Request::new(Verb::Delete, &key());
+    delete.options.deletion.propagation_policy = Some(crate::Propagation::Foreground);
+    server.handle(&origin("d"), &delete).result.unwrap();
+    let live = server.store.get(&key()).unwrap();
+    assert!(live.meta.has_finalizer("foregroundDeletion"));
+    assert_eq!(names_of(&server), before);
+}
+
+fn names_of(server: &ApiServer) -> Vec<Value> {
+    let all = managed_fields(&server.store, &key());
+    let all = all.as_array().cloned().unwrap_or_default();
+    all.into_iter().map(|m| m["manager"].clone()).collect()
 }

@@ -22,11 +22,7 @@ fn apply(target: &mut Value, operation: &Value) -> Result<(), String> {
     match op {
         "add" => add(target, path, value()),
         "remove" => remove(target, path).map(drop),
-        "replace" => {
-            let slot = target.pointer_mut(path).ok_or_else(|| missing(op, path))?;
-            *slot = value();
-            Ok(())
-        }
+        "replace" => replace(target, path, value()),
         "move" => {
             let moved = remove(target, text("from"))?;
             add(target, path, moved)
@@ -79,6 +75,34 @@ fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
         _ => return Err(missing("add", path)),
     }
     Ok(())
+}
+
+/// Replaces a value, or adds the member of an object that is not there: `partialDoc.get` of `evanphx/json-patch.v4` finds every key.
+fn replace(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
+    if let Some(slot) = target.pointer_mut(path) {
+        *slot = value;
+        return Ok(());
+    }
+    match parent(target, path, "replace")? {
+        (Value::Object(map), key) => {
+            map.insert(key, value);
+            Ok(())
+        }
+        _ => Err(missing("replace", path)),
+    }
+}
+
+/// Returns the members that no operation of a JSON patch has, such as `[0].x`.
+pub fn unknown_members(patch: &Value) -> Vec<String> {
+    let operations = patch.as_array().into_iter().flatten().enumerate();
+    let members = |(index, operation): (usize, &Value)| {
+        let names = operation.as_object().into_iter().flat_map(|map| map.keys());
+        names
+            .filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
+            .map(|name| format!("[{index}].{name}"))
+            .collect::<Vec<_>>()
+    };
+    operations.flat_map(members).collect()
 }
 
 fn remove(target: &mut Value, path: &str) -> Result<Value, String> {

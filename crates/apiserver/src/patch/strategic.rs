@@ -1,5 +1,7 @@
 //! Strategic merge patches: lists are merged by the key of their elements.
 
+use k8s_model::Kind;
+use k8s_model::json::go;
 use k8s_model::schema::{Field, list_element, map_element, schema};
 use serde_json::{Map, Value};
 
@@ -13,15 +15,21 @@ pub const ORDER: &str = "$setElementOrder/";
 const UNSUPPORTED: &str = "the body of the request was in an unknown format - accepted media types include: \
      application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
+/// Returns true for a key that directs the merge; other keys are fields, even with a `$`.
+fn is_directive(name: &str) -> bool {
+    matches!(name, PATCH | RETAIN) || name.starts_with(DELETE_FROM) || name.starts_with(ORDER)
+}
+
 /// Applies a strategic merge patch to an object of a kind.
-pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
+pub fn strategic_merge(kind: Kind, original: &Value, patch: &Value) -> Result<Value, String> {
     // A kind that is not in the field table is merged by its metadata alone: its lists are replaced.
-    let served = k8s_model::kind::ALL
-        .iter()
-        .any(|known| known.name() == kind);
-    let by_metadata = || schema().kind_named("ConfigMap").filter(|_| served);
+    let by_metadata = || {
+        schema()
+            .kind("v1", "ConfigMap")
+            .filter(|_| !kind.is_custom())
+    };
     let kind = schema()
-        .kind_named(kind)
+        .kind(&kind.api_version(), kind.name())
         .or_else(by_metadata)
         .ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
@@ -113,7 +121,7 @@ fn merge(
             list.retain(|item| !gone.contains(item));
         }
     }
-    for (name, value) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
+    for (name, value) in patch.iter().filter(|(name, _)| !is_directive(name)) {
         merge_field(
             rule(kind, name),
             target,
@@ -183,7 +191,8 @@ fn merge_list(rule: MergeRule, list: &mut Vec<Value>, patch: &[Value]) -> Result
     for item in patch {
         let name = item.get(rule.key).ok_or_else(|| {
             format!(
-                "map: {item} does not contain declared merge key: {}",
+                "map: {} does not contain declared merge key: {}",
+                go(item),
                 rule.key
             )
         })?;
@@ -212,10 +221,11 @@ fn without_directives(value: &Value) -> Value {
         Value::Object(map) => {
             let kept = map
                 .iter()
-                .filter(|(name, value)| !name.starts_with('$') && !value.is_null());
-            Value::Object(k8s_model::sort::map(
-                kept.map(|(name, value)| (name.clone(), without_directives(value))),
-            ))
+                .filter(|(name, value)| !is_directive(name) && !value.is_null());
+            Value::Object(
+                kept.map(|(name, value)| (name.clone(), without_directives(value)))
+                    .collect::<serde_json::Map<_, _>>(),
+            )
         }
         Value::Array(items) => {
             let kept = items.iter().filter(|item| item.get(PATCH).is_none());
@@ -242,7 +252,7 @@ fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
     let (mut named, others): (Vec<Value>, Vec<Value>) = list
         .drain(..)
         .partition(|item| place(order, item).is_some());
-    k8s_model::sort::sort_by_key(&mut named, |item| place(order, item));
+    named.sort_by_key(|item| place(order, item));
     let (mut others, mut named) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let Some(other) = others.peek() {
         let Some(next) = named.peek() else { break };

@@ -1,4 +1,6 @@
 use super::*;
+use k8s_model::Kind;
+use k8s_model::kind::CustomNames;
 use serde_json::json;
 
 fn deployment(spec: Value) -> Value {
@@ -52,7 +54,7 @@ fn lists_are_merged_by_their_key() {
     let patch = json!({"spec": {"template": {"spec": {"containers": [
         {"name": "b", "$patch": "delete"}, {"name": "a", "image": "z", "env": [{"name": "F", "value": "2"}]}, {"name": "c", "image": "w"}],
         "tolerations": [{"key": "l"}], "nodeSelector": {"a": "b", "c": null}}}}});
-    let after = strategic_merge("Deployment", &before, &patch).unwrap();
+    let after = strategic_merge(Kind::Deployment, &before, &patch).unwrap();
     assert_eq!(
         after["spec"]["template"]["spec"],
         json!({"containers": [
@@ -69,14 +71,14 @@ fn directives_replace_retain_and_order() {
     );
     let patch = json!({"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"},
         "template": {"spec": {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}], "containers": [{"name": "b", "image": "x"}]}}}});
-    let after = strategic_merge("Deployment", &before, &patch).unwrap();
+    let after = strategic_merge(Kind::Deployment, &before, &patch).unwrap();
     assert_eq!(after["spec"]["strategy"], json!({"type": "Recreate"}));
     assert_eq!(
         after["spec"]["template"]["spec"]["containers"],
         json!([{"name": "s"}, {"name": "b", "image": "x"}, {"name": "a"}])
     );
     let replaced = strategic_merge(
-        "Deployment",
+        Kind::Deployment,
         &before,
         &json!({"spec": {"strategy": {"$patch": "replace", "type": "Recreate"}}}),
     )
@@ -84,14 +86,21 @@ fn directives_replace_retain_and_order() {
     assert_eq!(replaced["spec"]["strategy"], json!({"type": "Recreate"}));
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"finalizers": ["a", "b"]}});
     let after = strategic_merge(
-        "Pod",
+        Kind::Pod,
         &pod,
         &json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "finalizers": ["c"]}}),
     )
     .unwrap();
     assert_eq!(after["metadata"]["finalizers"], json!(["c", "b"]));
-    let widget = json!({"apiVersion": "x/v1", "kind": "Widget"});
-    assert!(strategic_merge("Widget", &widget, &json!({})).is_err());
+    // Kruise's StatefulSet has none of the rules of the built-in one.
+    let kruise = Kind::custom(CustomNames {
+        group: "apps.kruise.io",
+        version: "v1beta1",
+        name: "StatefulSet",
+        plural: "statefulsets",
+        namespaced: true,
+    });
+    assert!(strategic_merge(kruise.unwrap(), &json!({}), &json!({})).is_err());
 }
 
 #[test]
@@ -104,7 +113,7 @@ fn applying_the_same_again_does_nothing() {
     current["spec"]["template"]["spec"]["containers"][0]["ports"][0]["protocol"] = json!("TCP");
     current["status"] = json!({"replicas": 3});
     assert_eq!(
-        three_way_strategic("Deployment", &applied, &applied, &current),
+        three_way_strategic(Kind::Deployment, &applied, &applied, &current),
         Some(json!({}))
     );
 }
@@ -119,8 +128,8 @@ fn apply_removes_what_it_once_set_and_nothing_else() {
     current["spec"]["template"]["spec"]["containers"][0]["env"] =
         json!([{"name": "E", "value": "1"}, {"name": "OTHER", "value": "2"}]);
     current["spec"]["paused"] = json!(true);
-    let patch = three_way_strategic("Deployment", &last, &modified, &current).unwrap();
-    let after = strategic_merge("Deployment", &current, &patch).unwrap();
+    let patch = three_way_strategic(Kind::Deployment, &last, &modified, &current).unwrap();
+    let after = strategic_merge(Kind::Deployment, &current, &patch).unwrap();
     assert_eq!(
         after["spec"],
         json!({"paused": true, "template": {"spec": {"containers": [{"name": "a", "image": "z"}]}}})
@@ -143,4 +152,29 @@ fn other_kinds_are_applied_by_merge_patch() {
     merge_patch(&mut current, &patch);
     assert_eq!(current["spec"], json!({"b": {"d": 1}, "e": 5, "l": [2]}));
     assert_eq!(three_way_merge(&last, &last, &last), json!({}));
+}
+
+#[test]
+fn a_replacement_adds_a_missing_member() {
+    let mut target = json!({"spec": {}, "list": []});
+    let replace = |path: &str| json!([{"op": "replace", "path": path, "value": 2, "x": 1}]);
+    json_patch(&mut target, &replace("/spec/replicas")).unwrap();
+    assert_eq!(target["spec"], json!({"replicas": 2}));
+    assert!(json_patch(&mut target, &replace("/none/replicas")).is_err());
+    assert!(json_patch(&mut target, &replace("/list/0")).is_err());
+    assert_eq!(unknown_members(&replace("/spec/replicas")), ["[0].x"]);
+}
+
+#[test]
+fn only_directives_are_left_out_of_a_strategic_merge() {
+    let patch = json!({"spec": {"$foo": "x", "$retainKeys": ["$foo"]}});
+    let after = strategic_merge(Kind::Deployment, &deployment(json!({"a": 1})), &patch).unwrap();
+    assert_eq!(after["spec"], json!({"$foo": "x"}));
+    let keyless = json!({"spec": {"template": {"spec": {"containers": [{"image": "q"}]}}}});
+    let before = deployment(json!({"template": {"spec": {"containers": [{"name": "a"}]}}}));
+    let problem = strategic_merge(Kind::Deployment, &before, &keyless).unwrap_err();
+    assert_eq!(
+        problem,
+        "map: map[image:q] does not contain declared merge key: name"
+    );
 }

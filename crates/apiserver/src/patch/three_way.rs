@@ -4,6 +4,7 @@
 
 use super::merge_patch;
 use super::strategic::{DELETE_FROM, MergeRule, ORDER, PATCH, RETAIN, rule};
+use k8s_model::Kind;
 use k8s_model::schema::schema;
 use serde_json::{Map, Value, json};
 
@@ -21,12 +22,12 @@ enum Seek {
 /// Returns the strategic merge patch from the current object to the modified one; `{}` if there is no difference,
 /// `None` for a kind that has no strategic merge.
 pub fn three_way_strategic(
-    kind: &str,
+    kind: Kind,
     last_applied: &Value,
     modified: &Value,
     current: &Value,
 ) -> Option<Value> {
-    let kind = schema().kind_named(kind)?;
+    let kind = schema().kind(&kind.api_version(), kind.name())?;
     let nothing = JsonObject::new();
     let object = |value: &'_ Value| {
         value
@@ -114,7 +115,7 @@ fn compare(
                 }
             }
             (Value::Array(before), Value::Array(after)) if rule.merged => {
-                compare_lists(&mut patch, rule, name, (before, after), seek);
+                compare_lists(&mut patch, rule, name, before, after, seek);
             }
             _ if before != after && seek == Seek::Changes => {
                 drop(patch.insert(name.clone(), after.clone()))
@@ -143,10 +144,10 @@ fn compare_lists(
     patch: &mut JsonObject,
     rule: MergeRule,
     name: &str,
-    lists: (&[Value], &[Value]),
+    before: &[Value],
+    after: &[Value],
     seek: Seek,
 ) {
-    let (before, after) = lists;
     let mut found = Vec::new();
     if rule.key.is_empty() {
         let missing = |from: &[Value], other: &[Value]| -> Vec<Value> {
@@ -164,7 +165,7 @@ fn compare_lists(
             Seek::Deletions => {}
         }
     } else {
-        compare_elements(&mut found, rule, lists, seek);
+        compare_elements(&mut found, rule, before, after, seek);
     }
     let label = |item: &Value| {
         if rule.key.is_empty() {
@@ -189,7 +190,8 @@ fn compare_lists(
 fn compare_elements(
     found: &mut Vec<Value>,
     rule: MergeRule,
-    (before, after): (&[Value], &[Value]),
+    before: &[Value],
+    after: &[Value],
     seek: Seek,
 ) {
     let same = |left: &Value, right: &Value| left[rule.key] == right[rule.key];

@@ -24,7 +24,8 @@ pub fn containers<'s>(
     errors: &mut Errors,
     spec: &'s Value,
     field: &str,
-    (volumes, names): (&BTreeSet<String>, &mut BTreeSet<&'s str>),
+    volumes: &BTreeSet<String>,
+    names: &mut BTreeSet<&'s str>,
 ) {
     const REFUSED: &str = "cannot be set for an Ephemeral Container";
     let others = names.clone();

@@ -107,6 +107,14 @@ pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> S
     format!("{group_kind} \"{name}\" is invalid: {all}")
 }
 
+/// Formats the limit of the elements of a list.
+pub(crate) fn at_most(limit: u64) -> String {
+    format!(
+        "must have at most {limit} item{}",
+        if limit == 1 { "" } else { "s" }
+    )
+}
+
 /// Collector of the errors of one object.
 #[derive(Default)]
 pub(crate) struct Errors {
@@ -180,6 +188,15 @@ impl Errors {
         );
     }
 
+    pub(super) fn too_many(&mut self, field: &str, count: usize, limit: usize) {
+        self.add(
+            ErrorType::TooMany,
+            field,
+            count.to_string(),
+            at_most(limit as u64),
+        );
+    }
+
     /// Checks that a text is one of a set; returns true if it is.
     pub(super) fn one_of(&mut self, field: &str, value: &str, supported: &[&str]) -> bool {
         let good = supported.contains(&value);
@@ -197,6 +214,18 @@ impl Errors {
         check: impl Fn(&str) -> Option<String>,
     ) {
         if let Some(detail) = check(value) {
+            self.invalid(field, value, detail);
+        }
+    }
+
+    /// Adds each error of a value.
+    pub(super) fn checked_all(
+        &mut self,
+        field: &str,
+        value: &str,
+        check: impl Fn(&str) -> Vec<String>,
+    ) {
+        for detail in check(value) {
             self.invalid(field, value, detail);
         }
     }

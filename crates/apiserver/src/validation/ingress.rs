@@ -178,7 +178,7 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
         errors.one_of(
             &format!("spec.policyTypes[{index}]"),
             kind.as_str().unwrap_or(""),
-            &["Egress", "Ingress"],
+            &["Ingress", "Egress"],
         );
     }
 }

@@ -3,40 +3,47 @@
 //! Models `apimachinery/pkg/api/validation/objectmeta.go`.
 
 use super::{ErrorType, Errors, FieldError, has, list, text};
+use k8s_model::kind::NameFormat;
 use k8s_model::names;
 use k8s_model::names::{is_label_value, is_qualified_name};
+use k8s_model::{Kind, ObjectMeta, Str};
 use serde_json::Value;
 
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 
-/// Kinds whose names must be DNS labels, because they become part of host names.
-const LABEL_KINDS: [&str; 3] = ["Namespace", "Service", "StatefulSet"];
-/// Kinds whose names must only be valid path segments, such as `system:node`.
-const PATH_KINDS: [&str; 5] = [
-    "Role",
-    "RoleBinding",
-    "ClusterRole",
-    "ClusterRoleBinding",
-    "CertificateSigningRequest",
-];
+/// Returns the check of the names of a kind.
+fn name_check(kind: Kind) -> fn(&str) -> Option<String> {
+    match kind.info().strategy.name_format {
+        NameFormat::DnsLabel => names::label,
+        NameFormat::PathSegment => names::path_segment,
+        NameFormat::DnsSubdomain => names::subdomain,
+    }
+}
 
-pub fn metadata(errors: &mut Errors, object: &Value) {
+/// Returns true if the metadata of an object is certainly valid, at a fraction of the cost of its validation.
+pub fn is_plain(kind: Kind, meta: &ObjectMeta) -> bool {
+    let check = name_check(kind);
+    let is_label = |(key, value): (&Str, &Str)| {
+        is_qualified_name(key).is_empty() && is_label_value(value).is_none()
+    };
+    let prefix = without_trailing_dash(&meta.generate_name);
+    !meta.name.is_empty()
+        && check(&meta.name).is_none()
+        && (prefix.is_empty() || check(&prefix).is_none())
+        && meta.labels.iter().all(is_label)
+        && meta.annotations.is_empty()
+        && meta.finalizers.is_empty()
+        && meta.owner_references.len() < 2
+}
+
+pub fn metadata(errors: &mut Errors, kind: Kind, object: &Value) {
     let metadata = &object["metadata"];
     let (name, generate) = (text(metadata, "name"), text(metadata, "generateName"));
-    let kind = text(object, "kind");
-    let check = |name: &str| match kind {
-        _ if LABEL_KINDS.contains(&kind) => names::label(name),
-        _ if PATH_KINDS.contains(&kind) => names::path_segment(name),
-        _ => names::subdomain(name),
-    };
-    if !generate.is_empty() {
-        // A random suffix follows, so a trailing dash is allowed.
-        let sample = generate
-            .strip_suffix('-')
-            .map_or(generate.to_owned(), |base| format!("{base}a"));
-        if let Some(detail) = check(&sample) {
-            errors.invalid("metadata.generateName", generate, detail);
-        }
+    let check = name_check(kind);
+    if !generate.is_empty()
+        && let Some(detail) = check(&without_trailing_dash(generate))
+    {
+        errors.invalid("metadata.generateName", generate, detail);
     }
     if name.is_empty() {
         if generate.is_empty() {
@@ -45,6 +52,7 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     } else {
         errors.checked("metadata.name", name, check);
     }
+    errors.not_negative("metadata.generation", &metadata["generation"]);
     labels(errors, &metadata["labels"], "metadata.labels");
     annotations(errors, &metadata["annotations"], "metadata.annotations");
     owners(errors, &metadata["ownerReferences"]);
@@ -56,6 +64,34 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
             errors.invalid("metadata.finalizers", finalizer, detail);
         }
     }
+    if !kind.is_custom() {
+        finalizer_names(errors, &metadata["finalizers"], "metadata.finalizers");
+    }
+}
+
+/// Checks that finalizers without a domain are Kubernetes' own: `validateKubeFinalizerName` of `pkg/apis/core/validation`.
+pub fn finalizer_names(errors: &mut Errors, finalizers: &Value, field: &str) {
+    const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+    let names = finalizers.as_array().into_iter().flatten();
+    for (index, name) in names.enumerate() {
+        let name = name.as_str().unwrap_or("");
+        if !name.contains('/') && !STANDARD.contains(&name) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.invalid(&format!("{field}[{index}]"), name, detail);
+        }
+    }
+}
+
+/// Returns a prefix of generated names with an `a` for the trailing dash that the suffix follows, and for the character before it:
+/// `maskTrailingDash` of `apimachinery/pkg/api/validation/generic.go`.
+fn without_trailing_dash(prefix: &str) -> String {
+    let mut masked = prefix.to_owned();
+    if prefix.len() > 1 && masked.ends_with('-') {
+        masked.pop();
+        masked.pop();
+        masked.push('a');
+    }
+    masked
 }
 
 /// Checks that a terminating object gets no new finalizers.
@@ -69,7 +105,7 @@ pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
         .filter(|one| !before.contains(one))
         .filter_map(Value::as_str)
         .collect();
-    k8s_model::sort::sort(&mut new);
+    new.sort();
     let found: Vec<String> = new.iter().map(|name| format!("{name:?}")).collect();
     let found = format!("found new finalizers []string{{{}}}", found.join(", "));
     let detail = format!("no new finalizers can be added if the object is being deleted, {found}");
@@ -178,6 +214,54 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
             "",
             format!("may not be more than {ANNOTATIONS_LIMIT} bytes"),
         );
+    }
+}
+
+/// Validates conditions: `ValidateConditions` of `apimachinery/pkg/apis/meta/v1/validation`.
+pub fn conditions(errors: &mut Errors, conditions: &[Value], field: &str) {
+    const REASON: &str = "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric \
+        characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or \
+        'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
+    let is_reason = |reason: &str| {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        reason.starts_with(|c: char| c.is_ascii_alphabetic())
+            && reason.ends_with(is_word)
+            && reason.chars().all(|c| is_word(c) || matches!(c, ',' | ':'))
+    };
+    for (index, condition) in conditions.iter().enumerate() {
+        let at = |name: &str| format!("{field}[{index}].{name}");
+        let (kind, reason) = (text(condition, "type"), text(condition, "reason"));
+        if conditions[..index]
+            .iter()
+            .any(|other| text(other, "type") == kind)
+        {
+            errors.duplicate(&at("type"), kind);
+        }
+        errors.checked_all(&at("type"), kind, is_qualified_name);
+        let status = text(condition, "status");
+        errors.one_of(&at("status"), status, &["False", "True", "Unknown"]);
+        let generation = &condition["observedGeneration"];
+        if generation.as_i64().is_some_and(|generation| generation < 0) {
+            errors.invalid(
+                &at("observedGeneration"),
+                generation.clone(),
+                "must be greater than or equal to zero",
+            );
+        }
+        if text(condition, "lastTransitionTime").is_empty() {
+            errors.required(&at("lastTransitionTime"), "");
+        }
+        if reason.is_empty() {
+            errors.required(&at("reason"), "");
+        } else if !is_reason(reason) {
+            errors.invalid(&at("reason"), reason, REASON);
+        }
+        for (name, limit) in [("reason", 1024), ("message", 32 * 1024)] {
+            if text(condition, name).len() > limit {
+                let detail = format!("may not be more than {limit} bytes");
+                errors.add(ErrorType::TooLong, &at(name), "", detail);
+            }
+        }
     }
 }
 

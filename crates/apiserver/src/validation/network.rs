@@ -73,6 +73,15 @@ fn special(ip: &str) -> Option<&'static str> {
 
 pub fn service(errors: &mut Errors, spec: &Value) {
     let (kind, address) = (text(spec, "type"), text(spec, "clusterIP"));
+    if let Some(detail) = (!matches!(address, "" | "None"))
+        .then(|| names::ip(address))
+        .flatten()
+        && kind != "ExternalName"
+    {
+        // The allocation of addresses precedes validation.
+        errors.list.clear();
+        return errors.invalid("spec.clusterIPs[0]", address, detail);
+    }
     if list(spec, "ports").is_empty() && address != "None" && kind != "ExternalName" {
         errors.required("spec.ports", "");
     }
@@ -118,20 +127,56 @@ pub fn service(errors: &mut Errors, spec: &Value) {
             "must be greater than 0 and less than 86400",
         );
     }
-    if !address.is_empty() && address != "None" && kind != "ExternalName" {
-        errors.checked("spec.clusterIPs[0]", address, names::ip);
-    }
     for (index, outside) in list(spec, "externalIPs").iter().enumerate() {
-        errors.checked(
-            &format!("spec.externalIPs[{index}]"),
+        let (at, ip) = (
+            format!("spec.externalIPs[{index}]"),
             outside.as_str().unwrap_or(""),
-            names::ip,
         );
+        errors.checked(&at, ip, names::ip);
+        errors.checked(&at, ip, |ip| special(ip).map(str::to_owned));
     }
     errors.one_of("spec.type", kind, &TYPES);
     node_ports(errors, list(spec, "ports"), kind);
     duplicates(errors, list(spec, "ports"));
     outside(errors, spec, kind);
+}
+
+/// Validates the status of a Service: `ValidateLoadBalancerStatus`.
+pub fn service_status(errors: &mut Errors, object: &Value) {
+    let field = "status.loadBalancer.ingress";
+    let ingress = list(&object["status"]["loadBalancer"], "ingress");
+    if text(&object["spec"], "type") != "LoadBalancer" {
+        if !ingress.is_empty() {
+            errors.forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'");
+        }
+        return;
+    }
+    for (index, one) in ingress.iter().enumerate() {
+        let at = |name: &str| format!("{field}[{index}].{name}");
+        let (ip, host) = (text(one, "ip"), text(one, "hostname"));
+        if !ip.is_empty() {
+            errors.checked(&at("ip"), ip, names::ip);
+        }
+        match one["ipMode"].as_str() {
+            None if !ip.is_empty() => {
+                errors.required(&at("ipMode"), "must be specified when `ip` is set");
+            }
+            None => {}
+            Some(_) if ip.is_empty() => {
+                errors.forbidden(&at("ipMode"), "may not be specified when `ip` is not set");
+            }
+            Some(mode) => {
+                errors.one_of(&at("ipMode"), mode, &["Proxy", "VIP"]);
+            }
+        }
+        if !host.is_empty() {
+            errors.checked(&at("hostname"), host, names::subdomain);
+            if names::ip(host).is_none() {
+                let detail = "must be a DNS name, not an IP address";
+                errors.invalid(&at("hostname"), host, detail);
+            }
+        }
+    }
 }
 
 const NEEDS_BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
@@ -159,7 +204,7 @@ fn outside(errors: &mut Errors, spec: &Value, kind: &str) {
         );
     }
     if has(spec, "trafficDistribution") {
-        let known = ["PreferClose", "PreferSameNode", "PreferSameZone"];
+        let known = ["PreferClose", "PreferSameZone", "PreferSameNode"];
         errors.one_of(
             "spec.trafficDistribution",
             text(spec, "trafficDistribution"),

@@ -59,6 +59,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
             if has(&one["resources"], "claims") {
                 pod_parts::device_claims(errors, spec, one, &at);
             }
+            pod_parts::resize_policy(errors, spec, one, &format!("{at}.resizePolicy"));
             if has(one, "restartPolicy") || has(one, "restartPolicyRules") {
                 pod_parts::restarts(errors, one, &at);
             }
@@ -78,7 +79,8 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
         errors,
         spec,
         &format!("{field}.ephemeralContainers"),
-        (&volumes, &mut names),
+        &volumes,
+        &mut names,
     );
     pod_parts::host_network(errors, spec, field);
     errors.one_of(
@@ -93,11 +95,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
         &spec["nodeSelector"],
         &format!("{field}.nodeSelector"),
     );
-    pod_parts::security(
-        errors,
-        &spec["securityContext"],
-        &format!("{field}.securityContext"),
-    );
+    pod_parts::pod_security(errors, spec, &format!("{field}.securityContext"));
     scheduling::affinity(errors, &spec["affinity"], &format!("{field}.affinity"));
     pod_parts::dns(errors, spec, field);
     pod_parts::gates(errors, spec, field);
@@ -114,7 +112,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     }
     if has(&spec["os"], "name") {
         errors.one_of(
-            &format!("{field}.os.name"),
+            &format!("{field}.os"),
             text(&spec["os"], "name"),
             &["linux", "windows"],
         );
@@ -560,8 +558,21 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
                     "must be an integer",
                 );
             }
+            if let Some(size) = name.strip_prefix("hugepages-")
+                && !is_multiple(amount(value), size)
+            {
+                let detail = format!(
+                    "{} is not positive integer multiple of {name}",
+                    amount(value)
+                );
+                errors.invalid(&format!("{at}[{name}]"), value.clone(), detail);
+            }
         }
     }
+    let names = ["limits", "requests"].into_iter().flat_map(entries);
+    let is_any = |is: fn(&str) -> bool| names.clone().any(|(name, _)| is(name));
+    let huge = is_any(|name| name.starts_with("hugepages-"));
+    let needs_more = huge && !is_any(|name| matches!(name, "cpu" | "memory"));
     for (name, request) in entries("requests") {
         let scarce = is_extended(name) || name.starts_with("hugepages-");
         let Some(limit) = resources["limits"].get(name) else {
@@ -587,6 +598,18 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
             errors.invalid(&format!("{field}.requests"), request.clone(), detail);
         }
     }
+    if needs_more {
+        errors.forbidden(field, "HugePages require cpu or memory");
+    }
+}
+
+/// Returns true if an amount is that of one or more whole huge pages.
+fn is_multiple(amount: Quantity, page_size: &str) -> bool {
+    let Ok(size) = Quantity::parse(page_size) else {
+        return true;
+    };
+    let (amount, size) = (amount.as_units(), size.as_units());
+    size > 0 && amount > 0 && amount % size == 0
 }
 
 /// Returns true if a resource is extended, as offered by device plugins: only whole units, not overcommitted.

@@ -67,7 +67,7 @@ fn config_key(errors: &mut Errors, key: &str, field: &str) {
     if key.is_empty() {
         errors.required(field, "");
     } else {
-        errors.checked(field, key, names::config_key);
+        errors.checked_all(field, key, names::config_key);
     }
 }
 
@@ -189,46 +189,120 @@ pub fn devices(
     }
 }
 
-/// Validates user and group ids of a container or a Pod.
+/// Validates the security context of a container.
 pub fn security(errors: &mut Errors, context: &Value, field: &str) {
-    for name in ["runAsUser", "runAsGroup", "fsGroup"] {
-        if context[name]
-            .as_i64()
-            .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
-        {
-            errors.invalid(
-                &format!("{field}.{name}"),
-                context[name].clone(),
-                "must be between 0 and 2147483647, inclusive",
-            );
-        }
-    }
-    for (index, group) in list(context, "supplementalGroups").iter().enumerate() {
-        if group
-            .as_i64()
-            .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
-        {
-            let at = format!("{field}.supplementalGroups[{index}]");
-            errors.invalid(
-                &at,
-                group.clone(),
-                "must be between 0 and 2147483647, inclusive",
-            );
-        }
-    }
+    ids(errors, context, field, &["runAsUser", "runAsGroup"]);
     if has(context, "seccompProfile") {
-        seccomp(
+        let at = format!("{field}.seccompProfile");
+        seccomp(errors, &context["seccompProfile"], &at);
+    }
+}
+
+/// Validates the security context of a Pod: `validatePodSpecSecurityContext`.
+pub fn pod_security(errors: &mut Errors, spec: &Value, field: &str) {
+    let context = &spec["securityContext"];
+    ids(
+        errors,
+        context,
+        field,
+        &["fsGroup", "runAsUser", "runAsGroup"],
+    );
+    for (index, group) in list(context, "supplementalGroups").iter().enumerate() {
+        id(
             errors,
-            &context["seccompProfile"],
-            &format!("{field}.seccompProfile"),
+            group,
+            &format!("{field}.supplementalGroups[{index}]"),
         );
     }
+    if spec["shareProcessNamespace"] == true && spec["hostPID"] == true {
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        errors.invalid(&format!("{field}.shareProcessNamespace"), true, detail);
+    }
+    sysctls(
+        errors,
+        list(context, "sysctls"),
+        &format!("{field}.sysctls"),
+    );
     if let Some(policy) = context["fsGroupChangePolicy"].as_str() {
         errors.one_of(
             &format!("{field}.fsGroupChangePolicy"),
             policy,
             &["Always", "OnRootMismatch"],
         );
+    }
+    if has(context, "seccompProfile") {
+        let at = format!("{field}.seccompProfile");
+        seccomp(errors, &context["seccompProfile"], &at);
+    }
+}
+
+fn ids(errors: &mut Errors, context: &Value, field: &str, names: &[&str]) {
+    for name in names {
+        id(errors, &context[*name], &format!("{field}.{name}"));
+    }
+}
+
+/// Validates a user or group id, if it is set.
+fn id(errors: &mut Errors, id: &Value, field: &str) {
+    let is_valid = |id| (0..=i64::from(i32::MAX)).contains(&id);
+    if id.as_i64().is_some_and(|id| !is_valid(id)) {
+        let detail = "must be between 0 and 2147483647, inclusive";
+        errors.invalid(field, id.clone(), detail);
+    }
+}
+
+/// Validates the kernel parameters of a Pod: `validateSysctls`.
+fn sysctls(errors: &mut Errors, sysctls: &[Value], field: &str) {
+    const FORMAT: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+    let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_part = |part: &str| {
+        part.starts_with(is_end)
+            && part.ends_with(is_end)
+            && part.chars().all(|c| is_end(c) || matches!(c, '-' | '_'))
+    };
+    for (index, sysctl) in sysctls.iter().enumerate() {
+        let (at, name) = (format!("{field}[{index}].name"), text(sysctl, "name"));
+        if name.is_empty() {
+            errors.required(&at, "");
+        } else if name.len() > 253 || !name.split(['.', '/']).all(is_part) {
+            let detail = format!("must have at most 253 characters and match regex {FORMAT}");
+            errors.invalid(&at, name, detail);
+        } else if sysctls[..index]
+            .iter()
+            .any(|other| text(other, "name") == name)
+        {
+            errors.duplicate(&at, name);
+        }
+    }
+}
+
+/// Validates the resize policies of a container: `validateResizePolicy`.
+pub fn resize_policy(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
+    let all = list(container, "resizePolicy");
+    for (index, policy) in all.iter().enumerate() {
+        let name = text(policy, "resourceName");
+        if all[..index]
+            .iter()
+            .any(|other| text(other, "resourceName") == name)
+        {
+            errors.duplicate(&format!("{field}[{index}]"), name);
+        }
+        let restart = text(policy, "restartPolicy");
+        for (value, supported) in [
+            (name, ["cpu", "memory"]),
+            (restart, ["NotRequired", "RestartContainer"]),
+        ] {
+            match value {
+                "" => errors.required(field, ""),
+                _ => {
+                    errors.one_of(field, value, &supported);
+                }
+            }
+        }
+        if text(spec, "restartPolicy") == "Never" && restart != "NotRequired" {
+            let detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+            errors.invalid(field, restart, detail);
+        }
     }
 }
 
@@ -238,7 +312,7 @@ pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field
         .iter()
         .map(|claim| text(claim, "name"))
         .collect();
-    k8s_model::sort::sort(&mut known);
+    known.sort();
     let all = list(&container["resources"], "claims");
     for (index, claim) in all.iter().enumerate() {
         let (at, name) = (
@@ -391,6 +465,37 @@ pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
             names::ip,
         );
     }
+    let searches = list(config, "searches");
+    let too_many = [
+        (searches.len() > 32).then_some("must not have more than 32 search paths"),
+        // The spaces between them count.
+        (searches
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|path| path.len() + 1)
+            .sum::<usize>()
+            > 2049)
+            .then_some(
+                "must not have more than 2048 characters (including spaces) in the search list",
+            ),
+    ];
+    for detail in too_many.into_iter().flatten() {
+        errors.invalid(
+            &format!("{at}.searches"),
+            config["searches"].clone(),
+            detail,
+        );
+    }
+    for (index, search) in searches.iter().enumerate() {
+        let search = search.as_str().unwrap_or("");
+        if search != "." {
+            errors.checked_all(
+                &format!("{at}.searches[{index}]"),
+                search.strip_suffix('.').unwrap_or(search),
+                names::subdomain_with_underscores,
+            );
+        }
+    }
     for (index, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
             errors.required(&format!("{at}.options[{index}]"), "must not be empty");
@@ -496,6 +601,19 @@ pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &st
                 match text(item, "path") {
                     "" => errors.required(&format!("{at}.path"), ""),
                     path => descending(errors, path, &format!("{at}.path")),
+                }
+            }
+        }
+        "downwardAPI" => {
+            for item in list(source, "items") {
+                match text(item, "path") {
+                    "" => errors.required(&format!("{field}.path"), ""),
+                    path => descending(errors, path, &format!("{field}.path")),
+                }
+                value_from(errors, item, field);
+                if !has(item, "fieldRef") && !has(item, "resourceFieldRef") {
+                    let detail = "one of fieldRef and resourceFieldRef is required";
+                    errors.required(field, detail);
                 }
             }
         }

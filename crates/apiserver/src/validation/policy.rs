@@ -1,7 +1,9 @@
-//! Validation of PodDisruptionBudget, HorizontalPodAutoscaler, ResourceQuota, LimitRange, ConfigMap and Secret.
+//! Validation of PodDisruptionBudget, HorizontalPodAutoscaler, ResourceQuota, LimitRange, ConfigMap, Secret, APIService, FlowSchema and
+//! CertificateSigningRequest, and of the status of a namespace.
 //!
-//! Models `pkg/apis/{policy,autoscaling,core}/validation`.
+//! Models `pkg/apis/{policy,autoscaling,core,flowcontrol,certificates}/validation` and kube-aggregator's.
 
+use super::admission::service_reference;
 use super::{ErrorType, Errors, has, list, meta, names, text, workloads};
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
@@ -54,14 +56,19 @@ pub fn autoscaler(errors: &mut Errors, spec: &Value) {
         );
     }
     for name in ["kind", "name"] {
-        if text(&spec["scaleTargetRef"], name).is_empty() {
-            errors.required(&format!("spec.scaleTargetRef.{name}"), "");
+        let field = format!("spec.scaleTargetRef.{name}");
+        match text(&spec["scaleTargetRef"], name) {
+            "" => errors.required(&field, ""),
+            value => errors.checked(&field, value, names::path_segment),
         }
     }
     let version = text(&spec["scaleTargetRef"], "apiVersion");
     let of_core =
         text(&spec["scaleTargetRef"], "kind") == "ReplicationController" && version == "v1";
-    if !version.contains('/') && !of_core {
+    if version.matches('/').count() > 1 {
+        let detail = format!("unexpected GroupVersion string: {version}");
+        errors.invalid("spec.scaleTargetRef.apiVersion", version, detail);
+    } else if !version.contains('/') && !of_core {
         errors.invalid(
             "spec.scaleTargetRef.apiVersion",
             version,
@@ -155,7 +162,8 @@ fn metric_source(errors: &mut Errors, metric: &Value, field: &str) {
         );
     }
     if !errors.one_of(&format!("{field}.type"), kind, &METRICS) {
-        return;
+        // Said once for the type, and once for the source that it has not.
+        return errors.unsupported(&format!("{field}.type"), kind, &METRICS);
     }
     let source = format!("{}{}", kind[..1].to_ascii_lowercase(), &kind[1..]);
     if !has(metric, &source) {
@@ -265,14 +273,14 @@ fn metric_target(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
 }
 
 /// Validates the keys of a ConfigMap or Secret.
-pub fn keys(errors: &mut Errors, object: &Value) {
+fn keys(errors: &mut Errors, object: &Value) {
     for name in ["data", "binaryData"] {
         for key in object[name]
             .as_object()
             .into_iter()
             .flat_map(|map| map.keys())
         {
-            errors.checked(&format!("{name}[{key}]"), key, names::config_key);
+            errors.checked_all(&format!("{name}[{key}]"), key, names::config_key);
             if name == "data" && object["binaryData"].get(key).is_some() {
                 errors.invalid(
                     &format!("data[{key}]"),
@@ -282,32 +290,40 @@ pub fn keys(errors: &mut Errors, object: &Value) {
             }
         }
     }
-    let of = |name: &str| object[name].as_object().into_iter().flatten();
-    let decoded = |value: &Value| {
-        value
-            .as_str()
-            .map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4)
-    };
-    if text(object, "kind") == "Secret" {
-        if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
-            errors.add(
-                ErrorType::TooLong,
-                "data",
-                "",
-                format!("may not be more than {MAX_DATA_BYTES} bytes"),
-            );
-        }
-        return of_type(errors, object);
+}
+
+/// Returns the sum of the sizes of a map's values in bytes.
+fn data_bytes(map: &Value, size: impl Fn(&str) -> usize) -> usize {
+    let values = map.as_object().into_iter().flatten();
+    values
+        .map(|(_, value)| value.as_str().map_or(0, &size))
+        .sum()
+}
+
+/// Returns the number of bytes that a base64 text encodes.
+fn decoded_bytes(text: &str) -> usize {
+    text.trim_end_matches('=').len() * 3 / 4
+}
+
+/// Validates a Secret.
+pub fn secret(errors: &mut Errors, object: &Value) {
+    keys(errors, object);
+    if data_bytes(&object["data"], decoded_bytes) > MAX_DATA_BYTES {
+        errors.add(
+            ErrorType::TooLong,
+            "data",
+            "",
+            format!("may not be more than {MAX_DATA_BYTES} bytes"),
+        );
     }
-    let plain: usize = of("data")
-        .map(|(_, value)| value.as_str().map_or(0, str::len))
-        .sum();
-    if plain
-        + of("binaryData")
-            .map(|(_, value)| decoded(value))
-            .sum::<usize>()
-        > MAX_DATA_BYTES
-    {
+    of_type(errors, object);
+}
+
+/// Validates a ConfigMap.
+pub fn config_map(errors: &mut Errors, object: &Value) {
+    keys(errors, object);
+    let plain = data_bytes(&object["data"], str::len);
+    if plain + data_bytes(&object["binaryData"], decoded_bytes) > MAX_DATA_BYTES {
         // The error is about the whole object.
         errors.add(
             ErrorType::TooLong,
@@ -324,6 +340,13 @@ const MAX_DATA_BYTES: usize = 1024 * 1024;
 fn of_type(errors: &mut Errors, object: &Value) {
     let kind = text(object, "type");
     let needed: &[&str] = match kind {
+        "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
+        "kubernetes.io/basic-auth"
+            if object["data"].get("username").is_none()
+                && object["data"].get("password").is_none() =>
+        {
+            &["username", "password"]
+        }
         "kubernetes.io/tls" => &["tls.crt", "tls.key"],
         "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
         "kubernetes.io/dockercfg" => &[".dockercfg"],
@@ -334,6 +357,21 @@ fn of_type(errors: &mut Errors, object: &Value) {
         .filter(|key| object["data"].get(**key).is_none())
     {
         errors.required(&format!("data[{key}]"), "");
+    }
+    let configuration = match kind {
+        "kubernetes.io/dockerconfigjson" => ".dockerconfigjson",
+        "kubernetes.io/dockercfg" => ".dockercfg",
+        _ => "",
+    };
+    let content = object["data"].get(configuration).and_then(Value::as_str);
+    if let Some(content) = content.and_then(k8s_model::base64::bytes)
+        && let Some(problem) = k8s_model::go_json::map_error(&content)
+    {
+        errors.invalid(
+            &format!("data[{configuration}]"),
+            "<secret contents redacted>",
+            problem,
+        );
     }
     let named = "kubernetes.io/service-account.name";
     if kind == "kubernetes.io/service-account-token"
@@ -417,6 +455,40 @@ fn scopes(errors: &mut Errors, spec: &Value) {
             errors.invalid(at, all.clone(), "conflicting scopes");
         }
     }
+    scope_selector(errors, &spec["scopeSelector"]);
+}
+
+/// Validates the scope selector of a quota: `validateScopedResourceSelectorRequirement`.
+fn scope_selector(errors: &mut Errors, selector: &Value) {
+    let at = |name: &str| format!("spec.scopeSelector.matchExpressions.{name}");
+    for requirement in list(selector, "matchExpressions") {
+        let (scope, operator) = (
+            text(requirement, "scopeName"),
+            text(requirement, "operator"),
+        );
+        if !SCOPES.contains(&scope) && scope != "VolumeAttributesClass" {
+            errors.invalid(&at("scopeName"), scope, "unsupported scope");
+        }
+        if SCOPES.contains(&scope) && scope != "PriorityClass" && operator != "Exists" {
+            let detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, \
+                          ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+            errors.invalid(&at("operator"), operator, detail);
+        }
+        let values = list(requirement, "values");
+        match operator {
+            "In" | "NotIn" if values.is_empty() => errors.required(
+                &at("values"),
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+            ),
+            "Exists" | "DoesNotExist" if !values.is_empty() => errors.invalid(
+                &at("values"),
+                values.to_vec(),
+                "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+            ),
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            _ => errors.invalid(&at("operator"), operator, "not a valid selector operator"),
+        }
+    }
 }
 
 pub fn quota(errors: &mut Errors, spec: &Value) {
@@ -480,6 +552,25 @@ const ORDER: [(&str, &str, &str, &str, &str); 6] = [
     ("default", "max", "default", "default", "max"),
 ];
 
+/// Validates the name of a resource that a LimitRange limits: `validateLimitRangeResourceName`.
+fn limited_name(errors: &mut Errors, kind: &str, name: &str, field: &str) {
+    for detail in names::is_qualified_name(name) {
+        errors.invalid(field, name, detail);
+    }
+    if name.contains('/') {
+        return;
+    }
+    let is_of_container =
+        matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+    if !is_of_container && !LIMITED.contains(&name) && name != "storage" {
+        let detail = "must be a standard resource type or fully qualified";
+        errors.invalid(field, name, detail);
+    }
+    if matches!(kind, "Pod" | "Container") && !is_of_container {
+        errors.invalid(field, name, "must be a standard resource for containers");
+    }
+}
+
 pub fn limit_range(errors: &mut Errors, spec: &Value) {
     let all = list(spec, "limits");
     for (index, limit) in all.iter().enumerate() {
@@ -494,6 +585,18 @@ pub fn limit_range(errors: &mut Errors, spec: &Value) {
                 "must be a standard limit type or fully qualified",
             );
         }
+        let mut named = |list: &str| {
+            for (name, _) in limit[list].as_object().into_iter().flatten() {
+                limited_name(errors, kind, name, &format!("{at}.{list}[{name}]"));
+            }
+        };
+        ["max", "min"].into_iter().for_each(&mut named);
+        if kind != "Pod" {
+            ["default", "defaultRequest"]
+                .into_iter()
+                .for_each(&mut named);
+        }
+        named("maxLimitRequestRatio");
         let sized = |name: &str| has(&limit[name], "storage");
         if kind == "PersistentVolumeClaim" && !sized("min") && !sized("max") {
             let detail =
@@ -508,12 +611,23 @@ pub fn limit_range(errors: &mut Errors, spec: &Value) {
                 );
             }
         }
+        for (name, ratio) in limit["maxLimitRequestRatio"]
+            .as_object()
+            .into_iter()
+            .flatten()
+        {
+            if quantity(ratio) < Quantity::units(1) {
+                let detail = format!("ratio {} is less than 1", quantity(ratio));
+                let at = format!("{at}.maxLimitRequestRatio[{name}]");
+                errors.invalid(&at, ratio.clone(), detail);
+            }
+        }
         let mut names: Vec<&String> = ["min", "max", "default", "defaultRequest"]
             .iter()
             .flat_map(|n| limit[*n].as_object())
             .flat_map(|m| m.keys())
             .collect();
-        k8s_model::sort::sort(&mut names);
+        names.sort();
         names.dedup();
         for name in names {
             for (low, high, shown, low_words, high_words) in ORDER {
@@ -534,6 +648,237 @@ pub fn limit_range(errors: &mut Errors, spec: &Value) {
                     );
                     errors.invalid(&format!("{at}.{shown}[{name}]"), value.clone(), detail);
                 }
+            }
+        }
+    }
+}
+
+/// Validates an APIService: `kube-aggregator/pkg/apis/apiregistration/validation`.
+pub fn api_service(errors: &mut Errors, object: &Value) {
+    let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
+    let (group, version) = (text(spec, "group"), text(spec, "version"));
+    let required = format!("{version}.{group}");
+    if !name.is_empty() && name != required {
+        let detail = format!("must be `spec.version+\".\"+spec.group`: {required:?}");
+        errors.invalid("metadata.name", name, detail);
+    }
+    if !group.is_empty() {
+        errors.checked("spec.group", group, names::subdomain);
+    } else if version != "v1" {
+        errors.required(
+            "spec.group",
+            "only v1 may have an empty group and it better be legacy kube",
+        );
+    }
+    errors.checked("spec.version", version, names::dns_1035_label);
+    for (name, limit) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1000)] {
+        let priority = spec[name].as_i64().unwrap_or(0);
+        if !(1..=limit).contains(&priority) {
+            let detail = format!("must be positive and less than {limit}");
+            errors.invalid(&format!("spec.{name}"), priority, detail);
+        }
+    }
+    let (service, bundle) = (&spec["service"], text(spec, "caBundle"));
+    let is_insecure = spec["insecureSkipTLSVerify"] == true;
+    if service.is_null() {
+        if !bundle.is_empty() {
+            let size = k8s_model::base64::bytes(bundle).map_or(0, |bytes| bytes.len());
+            let detail = "local APIServices may not have a caBundle";
+            errors.invalid("spec.caBundle", format!("{size} bytes"), detail);
+        }
+        if is_insecure {
+            errors.invalid(
+                "spec.insecureSkipTLSVerify",
+                true,
+                "local APIServices may not have insecureSkipTLSVerify",
+            );
+        }
+        return;
+    }
+    service_reference(errors, service, "spec.service", ["namespace", "name"]);
+    if is_insecure && !bundle.is_empty() {
+        errors.invalid(
+            "spec.insecureSkipTLSVerify",
+            true,
+            "may not be true if caBundle is present",
+        );
+    }
+}
+
+/// Validates a FlowSchema but for its rules.
+pub fn flow_schema(errors: &mut Errors, object: &Value) {
+    const MAX_PRECEDENCE: i64 = 10_000;
+    let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
+    let precedence = spec["matchingPrecedence"].as_i64().unwrap_or(0);
+    let mut refuse = |detail: &str| errors.invalid("spec.matchingPrecedence", precedence, detail);
+    if precedence <= 0 {
+        refuse("must be a positive value");
+    }
+    if precedence > MAX_PRECEDENCE {
+        refuse(&format!("must not be greater than {MAX_PRECEDENCE}"));
+    }
+    if precedence == 1 && name != "exempt" {
+        refuse("only the schema named 'exempt' may have matchingPrecedence 1");
+    }
+    let field = "spec.priorityLevelConfiguration.name";
+    match text(&spec["priorityLevelConfiguration"], "name") {
+        "" => errors.required(field, "must reference a priority level"),
+        level => errors.checked(field, level, names::subdomain),
+    }
+}
+
+/// Validates the status of a Namespace: `ValidateNamespaceStatusUpdate`.
+pub fn namespace_status(errors: &mut Errors, object: &Value) {
+    let is_deleted = has(&object["metadata"], "deletionTimestamp");
+    let (expected, state) = match is_deleted {
+        true => ("Terminating", "not empty"),
+        false => ("Active", "empty"),
+    };
+    let phase = text(&object["status"], "phase");
+    if phase != expected {
+        let detail = format!("may only be '{expected}' if `deletionTimestamp` is {state}");
+        errors.invalid("status.Phase", phase, detail);
+    }
+}
+
+/// Usages of a certificate.
+const KEY_USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+/// Validates a CertificateSigningRequest but for the content of its PEM block: `pkg/apis/certificates/validation`.
+pub fn certificate_request(errors: &mut Errors, object: &Value) {
+    const HEADER: &str = "-----BEGIN CERTIFICATE REQUEST-----";
+    let spec = &object["spec"];
+    let request = text(spec, "request");
+    let block = k8s_model::base64::bytes(request).unwrap_or_default();
+    if !std::str::from_utf8(&block).is_ok_and(|block| block.contains(HEADER)) {
+        errors.invalid(
+            "spec.request",
+            request,
+            "PEM block type must be CERTIFICATE REQUEST",
+        );
+    }
+    let usages = list(spec, "usages");
+    if usages.is_empty() {
+        errors.required("spec.usages", "");
+    }
+    for (index, usage) in usages.iter().enumerate() {
+        let usage = usage.as_str().unwrap_or("");
+        errors.one_of(&format!("spec.usages[{index}]"), usage, &KEY_USAGES);
+    }
+    for (index, usage) in usages.iter().enumerate() {
+        if usages[..index].contains(usage) {
+            errors.duplicate(&format!("spec.usages[{index}]"), usage.clone());
+        }
+    }
+    signer_name(errors, text(spec, "signerName"), "spec.signerName");
+    let expiration = &spec["expirationSeconds"];
+    if expiration.as_i64().is_some_and(|seconds| seconds < 600) {
+        errors.invalid(
+            "spec.expirationSeconds",
+            expiration.clone(),
+            "may not specify a duration less than 600 seconds (10 minutes)",
+        );
+    }
+    certificate_conditions(errors, object);
+}
+
+/// Validates the name of a signer: `ValidateSignerName` of `pkg/apis/core/validation`.
+fn signer_name(errors: &mut Errors, name: &str, field: &str) {
+    const FORM: &str =
+        "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    const LEGACY: &str = "kubernetes.io/legacy-unknown";
+    if name.is_empty() {
+        return errors.required(field, "");
+    }
+    if name == LEGACY {
+        let detail = "the legacy signerName is not allowed via this API version";
+        return errors.invalid(field, name, detail);
+    }
+    match name.split('/').collect::<Vec<_>>()[..] {
+        [domain, path] if !path.is_empty() => {
+            errors.checked(field, domain, names::subdomain);
+            if domain.split('.').count() < 2 {
+                let detail = "should be a domain with at least two segments separated by dots";
+                errors.invalid(field, domain, detail);
+            }
+            for label in path.split('.') {
+                errors.checked(field, label, names::label);
+            }
+        }
+        _ => errors.invalid(field, name, FORM),
+    }
+}
+
+/// Validates the conditions of a CertificateSigningRequest.
+pub fn certificate_conditions(errors: &mut Errors, object: &Value) {
+    let conditions = list(&object["status"], "conditions");
+    for (index, condition) in conditions.iter().enumerate() {
+        let at = |name: &str| format!("status.conditions[{index}].{name}");
+        let (kind, status) = (text(condition, "type"), text(condition, "status"));
+        if kind.is_empty() {
+            errors.required(&at("type"), "");
+        }
+        let supported: &[&str] = match kind {
+            "Approved" | "Denied" | "Failed" => &["True"],
+            _ => &["False", "True", "Unknown"],
+        };
+        if status.is_empty() {
+            errors.required(&at("status"), "");
+        } else {
+            errors.one_of(&at("status"), status, supported);
+        }
+        let is_kind = |other: &Value| text(other, "type") == kind;
+        if conditions[..index].iter().any(is_kind) {
+            errors.duplicate(&at("type"), kind);
+        }
+    }
+}
+
+/// Validates the status of a PodDisruptionBudget.
+pub fn budget_status(errors: &mut Errors, object: &Value) {
+    let status = &object["status"];
+    meta::conditions(errors, list(status, "conditions"), "status.conditions");
+    for name in [
+        "disruptionsAllowed",
+        "currentHealthy",
+        "desiredHealthy",
+        "expectedPods",
+    ] {
+        errors.not_negative(&format!("status.{name}"), &status[name]);
+    }
+}
+
+/// Validates the status of a ResourceQuota.
+pub fn quota_status(errors: &mut Errors, object: &Value) {
+    for field in ["hard", "used"] {
+        for (name, amount) in object["status"][field].as_object().into_iter().flatten() {
+            if quantity(amount).is_negative() {
+                let at = format!("status.{field}[{name}]");
+                errors.invalid(&at, amount.clone(), super::NOT_NEGATIVE);
             }
         }
     }

@@ -7,9 +7,17 @@ use serde_json::Value;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
+/// Scope of a role or binding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Role or RoleBinding.
+    Namespaced,
+    /// ClusterRole or ClusterRoleBinding.
+    Cluster,
+}
+
 /// Validates a Role or ClusterRole.
-pub fn role(errors: &mut Errors, object: &Value) {
-    let namespaced = text(object, "kind") == "Role";
+pub fn role(errors: &mut Errors, object: &Value, scope: Scope) {
     for (index, rule) in list(object, "rules").iter().enumerate() {
         let at = |field: &str| format!("rules[{index}].{field}");
         let empty = |field: &str| list(rule, field).is_empty();
@@ -18,7 +26,7 @@ pub fn role(errors: &mut Errors, object: &Value) {
         }
         if !empty("nonResourceURLs") {
             let (field, urls) = (at("nonResourceURLs"), &rule["nonResourceURLs"]);
-            if namespaced {
+            if scope == Scope::Namespaced {
                 errors.invalid(
                     &field,
                     urls.clone(),
@@ -53,13 +61,12 @@ pub fn role(errors: &mut Errors, object: &Value) {
 }
 
 /// Validates a RoleBinding or ClusterRoleBinding.
-pub fn binding(errors: &mut Errors, object: &Value) {
-    let (namespaced, role) = (text(object, "kind") == "RoleBinding", &object["roleRef"]);
+pub fn binding(errors: &mut Errors, object: &Value, scope: Scope) {
+    let role = &object["roleRef"];
     errors.one_of("roleRef.apiGroup", text(role, "apiGroup"), &[GROUP]);
-    let kinds: &[&str] = if namespaced {
-        &["Role", "ClusterRole"]
-    } else {
-        &["ClusterRole"]
+    let kinds: &[&str] = match scope {
+        Scope::Namespaced => &["Role", "ClusterRole"],
+        Scope::Cluster => &["ClusterRole"],
     };
     errors.one_of("roleRef.kind", text(role, "kind"), kinds);
     match text(role, "name") {
@@ -78,7 +85,7 @@ pub fn binding(errors: &mut Errors, object: &Value) {
                     errors.checked(&at("name"), name, names::subdomain);
                 }
                 errors.one_of(&at("apiGroup"), text(subject, "apiGroup"), &[""]);
-                if !namespaced && text(subject, "namespace").is_empty() {
+                if scope == Scope::Cluster && text(subject, "namespace").is_empty() {
                     errors.required(&at("namespace"), "");
                 }
             }
@@ -98,7 +105,7 @@ pub fn role_ref(role: &Value) -> String {
     )
 }
 
-/// Validates a CustomResourceDefinition.
+/// Validates a CustomResourceDefinition in its internal form, in which fields that are equal in all versions stand in the spec.
 pub fn definition(errors: &mut Errors, object: &Value) {
     let (spec, name) = (&object["spec"], text(&object["metadata"], "name"));
     let plural = text(&spec["names"], "plural");
@@ -109,29 +116,62 @@ pub fn definition(errors: &mut Errors, object: &Value) {
             "must be spec.names.plural+\".\"+spec.group",
         );
     }
-    for (index, version) in list(spec, "versions").iter().enumerate() {
-        let at = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        if !has(&version["schema"], "openAPIV3Schema") {
-            errors.required(&at, "");
-        } else {
-            errors.list.extend(super::super::definitions::problems(
-                &version["schema"]["openAPIV3Schema"],
-                &at,
-            ));
-        }
-    }
     let versions = list(spec, "versions");
-    if versions
-        .iter()
-        .filter(|version| version["storage"] == true)
-        .count()
-        != 1
-    {
+    let is_common = |field: &str| {
+        let mut versions = versions.windows(2);
+        versions.all(|pair| pair[0][field] == pair[1][field])
+    };
+    let stored = versions.iter().filter(|version| version["storage"] == true);
+    let stored = stored.count();
+    if stored != 1 {
         errors.add(
             ErrorType::Invalid,
             "spec.versions",
-            "",
+            internal_versions(versions),
             "must have exactly one version marked as storage version",
         );
     }
+    let mut validated = |version: &Value, at: String| {
+        let at = format!("{at}.openAPIV3Schema");
+        if !has(&version["schema"], "openAPIV3Schema") {
+            return errors.required(&at, "");
+        }
+        let schema = &version["schema"]["openAPIV3Schema"];
+        let problems = super::super::definitions::problems(schema, &at);
+        errors.list.extend(problems);
+    };
+    match versions.first() {
+        Some(version) if is_common("schema") && has(&version["schema"], "openAPIV3Schema") => {
+            validated(version, "spec.validation".to_owned());
+        }
+        _ => {
+            for (index, version) in versions.iter().enumerate() {
+                validated(version, format!("spec.versions[{index}].schema"));
+            }
+        }
+    }
+    if stored == 0 {
+        errors.add(
+            ErrorType::Invalid,
+            "status.storedVersions",
+            "null",
+            "must have at least one stored version",
+        );
+    }
+}
+
+/// Formats the versions of a definition in the server's internal form; what all versions share is not part of them.
+fn internal_versions(versions: &[Value]) -> String {
+    let version = |version: &Value| {
+        format!(
+            "{{\"Name\":{},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\"DeprecationWarning\":{},\"Schema\":null,\"Subresources\":null,\"AdditionalPrinterColumns\":null,\"SelectableFields\":null}}",
+            version["name"],
+            version["served"] == true,
+            version["storage"] == true,
+            version["deprecated"] == true,
+            version["deprecationWarning"],
+        )
+    };
+    let all: Vec<String> = versions.iter().map(version).collect();
+    format!("[{}]", all.join(","))
 }

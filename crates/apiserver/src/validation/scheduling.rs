@@ -1,9 +1,10 @@
-//! Validation of scheduling fields: affinity, tolerations, spread constraints, taints.
+//! Validation of scheduling fields: affinity, tolerations, spread constraints, taints, requests of devices.
 //!
 //! Models the scheduling part of `pkg/apis/core/validation/validation.go`.
 
 use super::{Errors, has, list, meta, text};
-use k8s_model::names::{is_label_value, is_qualified_name};
+use k8s_model::cel::{self, CelType, Environment};
+use k8s_model::names::{self, is_label_value, is_qualified_name};
 use serde_json::Value;
 
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
@@ -219,7 +220,7 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
             action,
             &["DoNotSchedule", "ScheduleAnyway"],
         );
-        if all[..index].iter().any(|other| {
+        if all[index + 1..].iter().any(|other| {
             text(other, "topologyKey") == key && text(other, "whenUnsatisfiable") == action
         }) {
             errors.duplicate(
@@ -263,5 +264,63 @@ pub fn taints(errors: &mut Errors, spec: &Value, field: &str) {
         }
         errors.checked(&format!("{at}.value"), text(taint, "value"), is_label_value);
         errors.one_of(&format!("{at}.effect"), text(taint, "effect"), &EFFECTS);
+    }
+}
+
+/// Validates the requests of a ResourceClaim: `validateDeviceRequest` of `pkg/apis/resource/validation`.
+pub fn resource_claim(errors: &mut Errors, object: &Value) {
+    let requests = list(&object["spec"]["devices"], "requests");
+    for (index, request) in requests.iter().enumerate() {
+        let at = format!("spec.devices.requests[{index}]");
+        errors.checked(&format!("{at}.name"), text(request, "name"), names::label);
+        let alternatives = list(request, "firstAvailable");
+        match (has(request, "exactly"), !alternatives.is_empty()) {
+            (false, false) => {
+                errors.required(
+                    &at,
+                    "exactly one of `exactly` or `firstAvailable` is required",
+                );
+            }
+            (true, true) => {
+                let detail = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set";
+                errors.invalid(&at, Value::Null, detail);
+            }
+            (true, false) => {
+                device_selectors(errors, &request["exactly"], &format!("{at}.exactly"));
+            }
+            (false, true) => {
+                for (index, alternative) in alternatives.iter().enumerate() {
+                    let at = format!("{at}.firstAvailable[{index}]");
+                    errors.checked(
+                        &format!("{at}.name"),
+                        text(alternative, "name"),
+                        names::label,
+                    );
+                    device_selectors(errors, alternative, &at);
+                }
+            }
+        }
+    }
+}
+
+/// Validates a DeviceClass.
+pub fn device_class(errors: &mut Errors, object: &Value) {
+    device_selectors(errors, &object["spec"], "spec");
+}
+
+/// Checks that the expressions that select devices compile.
+fn device_selectors(errors: &mut Errors, selecting: &Value, field: &str) {
+    for (index, selector) in list(selecting, "selectors").iter().enumerate() {
+        let at = format!("{field}.selectors[{index}].cel");
+        if !has(selector, "cel") {
+            errors.required(&at, "");
+            continue;
+        }
+        let expression = text(&selector["cel"], "expression");
+        let environment = Environment::default().declare("device", CelType::Dyn);
+        if let Err(fault) = cel::compile(expression, &environment) {
+            let detail = format!("compilation failed: {fault}");
+            errors.invalid(&format!("{at}.expression"), expression, detail);
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! Validation of PersistentVolumeClaim, PersistentVolume and StorageClass.
+//! Validation of PersistentVolumeClaim, PersistentVolume, StorageClass, CSIDriver, CSINode and VolumeAttachment.
 //!
 //! Models the storage parts of `pkg/apis/{core,storage}/validation`.
 
-use super::{Errors, has, list, meta, names, scheduling, text};
+use super::{ErrorType, Errors, has, list, meta, names, scheduling, text};
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const MODES: [&str; 4] = [
     "ReadOnlyMany",
@@ -188,4 +189,120 @@ pub fn class(errors: &mut Errors, object: &Value) {
         text(object, "volumeBindingMode"),
         &["Immediate", "WaitForFirstConsumer"],
     );
+}
+
+/// Validates a CSIDriver.
+pub fn csi_driver(errors: &mut Errors, object: &Value) {
+    let spec = &object["spec"];
+    errors.one_of(
+        "spec.fsGroupPolicy",
+        text(spec, "fsGroupPolicy"),
+        &["File", "None", "ReadWriteOnceWithFSType"],
+    );
+    let mut audiences = BTreeSet::new();
+    for (index, request) in list(spec, "tokenRequests").iter().enumerate() {
+        let at = |name: &str| format!("spec.tokenRequests[{index}].{name}");
+        let (audience, expiration) = (text(request, "audience"), &request["expirationSeconds"]);
+        if !audiences.insert(audience) {
+            errors.duplicate(&at("audience"), audience);
+            continue;
+        }
+        let detail = match expiration.as_i64() {
+            Some(seconds) if seconds < 600 => "may not specify a duration less than 10 minutes",
+            Some(seconds) if seconds > 1 << 32 => {
+                "may not specify a duration larger than 2^32 seconds"
+            }
+            _ => continue,
+        };
+        errors.invalid(&at("expirationSeconds"), expiration.clone(), detail);
+    }
+    for mode in list(spec, "volumeLifecycleModes") {
+        let mode = mode.as_str().unwrap_or("");
+        errors.one_of(
+            "spec.volumeLifecycleModes",
+            mode,
+            &["Persistent", "Ephemeral"],
+        );
+    }
+}
+
+/// Validates a CSINode.
+pub fn csi_node(errors: &mut Errors, object: &Value) {
+    const NODE_ID_LIMIT: usize = 192;
+    let mut names = BTreeSet::new();
+    for (index, driver) in list(&object["spec"], "drivers").iter().enumerate() {
+        let field = format!("spec.drivers[{index}]");
+        let (name, id) = (text(driver, "name"), text(driver, "nodeID"));
+        driver_name(errors, name, &format!("{field}.name"));
+        if id.is_empty() {
+            errors.required(&format!("{field}.nodeID"), "");
+        } else if id.len() > NODE_ID_LIMIT {
+            errors.invalid(
+                &format!("{field}.nodeID"),
+                id,
+                format!("must be {NODE_ID_LIMIT} characters or less"),
+            );
+        }
+        errors.not_negative(
+            &format!("{field}.allocatable.count"),
+            &driver["allocatable"]["count"],
+        );
+        if !names.insert(name) {
+            errors.duplicate(&format!("{field}.name"), name);
+        }
+        let mut keys = BTreeSet::new();
+        for key in list(driver, "topologyKeys")
+            .iter()
+            .filter_map(Value::as_str)
+        {
+            if key.is_empty() {
+                errors.required(&field, "");
+            }
+            if !keys.insert(key) {
+                errors.duplicate(&field, key);
+            }
+            errors.checked_all(&field, key, names::is_qualified_name);
+        }
+    }
+}
+
+/// Validates the name of a CSI driver: `ValidateCSIDriverName` of `pkg/apis/core/validation`.
+fn driver_name(errors: &mut Errors, name: &str, field: &str) {
+    const LIMIT: usize = 63;
+    if name.is_empty() {
+        return errors.required(field, "");
+    }
+    if name.len() > LIMIT {
+        let detail = format!("may not be more than {LIMIT} bytes");
+        errors.add(ErrorType::TooLong, field, "", detail);
+    }
+    errors.checked(field, &name.to_lowercase(), names::subdomain);
+}
+
+/// Validates a VolumeAttachment.
+pub fn volume_attachment(errors: &mut Errors, object: &Value) {
+    const EXACTLY_ONE: &str =
+        "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    let (spec, source) = (&object["spec"], &object["spec"]["source"]);
+    driver_name(errors, text(spec, "attacher"), "spec.attacher");
+    match (
+        has(source, "inlineVolumeSpec"),
+        has(source, "persistentVolumeName"),
+    ) {
+        (false, false) => errors.required("spec.source", EXACTLY_ONE),
+        (true, true) => errors.forbidden("spec.source", EXACTLY_ONE),
+        (false, true) if text(source, "persistentVolumeName").is_empty() => errors.required(
+            "spec.source.persistentVolumeName",
+            "must specify non empty persistentVolumeName",
+        ),
+        _ => {}
+    }
+    errors.checked("spec.nodeName", text(spec, "nodeName"), names::subdomain);
+    if has(source, "persistentVolumeName") {
+        errors.checked(
+            "spec.source.persistentVolumeName",
+            text(source, "persistentVolumeName"),
+            names::subdomain,
+        );
+    }
 }

@@ -3,49 +3,70 @@
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
 use super::{Errors, FieldError, diff, has, list, rbac, storage, text, validate};
+use crate::registry::resource;
+use k8s_model::Kind;
 use serde_json::{Map, Value};
 
 const IMMUTABLE: &str = "field is immutable";
 
 /// Validates an object that replaces another one.
-pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors = validate(new);
+pub fn validate_update(kind: Kind, new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = validate(kind, new);
     errors.list.extend(super::new_finalizers(new, old));
-    let part =
-        |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
-    let (spec, before) = (&part(new), &part(old));
-    match text(new, "kind") {
-        "Deployment" | "ReplicaSet" | "DaemonSet" => {
-            immutable(&mut errors, spec, before, &["selector"])
-        }
-        "StatefulSet" => stateful_set(&mut errors, spec, before),
-        "Job" => job(
-            &mut errors,
-            spec,
-            before,
-            old["status"]["active"].as_i64().unwrap_or(0) > 0,
-        ),
-        "Pod" => pod(&mut errors, spec, before),
-        "PersistentVolumeClaim" => claim(&mut errors, spec, before, &old["status"]),
-        "PersistentVolume" => volume(&mut errors, spec, before),
-        "Service" => service(&mut errors, spec, before),
-        "StorageClass" => class(&mut errors, new, old),
-        "PriorityClass" => priority_class(&mut errors, new, old),
-        "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
-        "RoleBinding" | "ClusterRoleBinding" if new["roleRef"] != old["roleRef"] => {
-            errors.add(
-                super::ErrorType::Invalid,
-                "roleRef",
-                rbac::role_ref(&new["roleRef"]),
-                "cannot change roleRef",
-            );
-        }
-        "ControllerRevision" if new["data"] != old["data"] => {
-            errors.invalid("data", Value::Null, IMMUTABLE)
-        }
-        _ => {}
-    }
+    (resource(kind).validate_update)(&mut errors, new, old);
     errors.list
+}
+
+/// Validates the metadata of an object whose status is written.
+pub fn validate_metadata_update(kind: Kind, new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    super::meta::metadata(&mut errors, kind, new);
+    errors.list.extend(super::new_finalizers(new, old));
+    errors.list
+}
+
+/// Calls a check with the specs of both objects.
+pub(crate) fn specs(
+    errors: &mut Errors,
+    new: &Value,
+    old: &Value,
+    check: impl FnOnce(&mut Errors, &Value, &Value),
+) {
+    let spec =
+        |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
+    check(errors, &spec(new), &spec(old));
+}
+
+/// Checks that the selector is unchanged.
+pub(crate) fn selector(errors: &mut Errors, new: &Value, old: &Value) {
+    immutable(errors, new, old, &["selector"]);
+}
+
+/// Checks that the role of a binding is unchanged.
+pub(crate) fn binding(errors: &mut Errors, new: &Value, old: &Value) {
+    if new["roleRef"] != old["roleRef"] {
+        errors.add(
+            super::ErrorType::Invalid,
+            "roleRef",
+            rbac::role_ref(&new["roleRef"]),
+            "cannot change roleRef",
+        );
+    }
+}
+
+/// Checks that the type of a Secret and its immutable data are unchanged.
+pub(crate) fn secret(errors: &mut Errors, new: &Value, old: &Value) {
+    if new["type"] != old["type"] && old["immutable"] != Value::Bool(true) {
+        errors.invalid("type", new["type"].clone(), IMMUTABLE);
+    }
+    immutable_data(errors, new, old);
+}
+
+/// Checks that the data of a ControllerRevision are unchanged.
+pub(crate) fn controller_revision(errors: &mut Errors, new: &Value, old: &Value) {
+    if new["data"] != old["data"] {
+        errors.invalid("data", Value::Null, IMMUTABLE);
+    }
 }
 
 fn immutable(errors: &mut Errors, new: &Value, old: &Value, names: &[&str]) {
@@ -55,7 +76,7 @@ fn immutable(errors: &mut Errors, new: &Value, old: &Value, names: &[&str]) {
 }
 
 /// Checks an immutable part, shown in the server's internal form.
-fn fixed(errors: &mut Errors, new: &Value, old: &Value, (name, kind): (&str, &'static str)) {
+fn fixed(errors: &mut Errors, new: &Value, old: &Value, name: &str, kind: &'static str) {
     if new[name] != old[name] {
         errors.invalid_struct(&format!("spec.{name}"), kind, &new[name], IMMUTABLE);
     }
@@ -78,7 +99,7 @@ const STATEFUL_MUTABLE: [&str; 7] = [
     "minReadySeconds",
 ];
 
-fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
+pub(crate) fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
     if without(new, &STATEFUL_MUTABLE) != without(old, &STATEFUL_MUTABLE) {
         errors.forbidden(
             "spec",
@@ -88,7 +109,7 @@ fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
+pub(crate) fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     let elastic =
         text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
     if !elastic {
@@ -101,10 +122,11 @@ fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
         errors,
         new,
         old,
-        ("podFailurePolicy", "batchv1.PodFailurePolicy"),
+        "podFailurePolicy",
+        "batchv1.PodFailurePolicy",
     );
     immutable(errors, new, old, &["backoffLimitPerIndex"]);
-    fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
+    fixed(errors, new, old, "successPolicy", "batchv1.SuccessPolicy");
 }
 
 /// Checks that a Job's template is unchanged, except for scheduling and resources of a suspended Job without active Pods.
@@ -152,7 +174,17 @@ fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
 
 /// Validates a resize of a Pod's containers; `class` is the resulting QoS class.
 pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError> {
-    let mut errors = validate(new);
+    let mut errors = validate(Kind::Pod, new);
+    let lists = ["containers", "initContainers"];
+    let count = |pod: &Value, kind: &str| list(&pod["spec"], kind).len();
+    let mut changed = lists
+        .into_iter()
+        .filter(|kind| count(new, kind) != count(old, kind));
+    if let Some(kind) = changed.next() {
+        let detail = format!("{kind} may not be added or removed on resize");
+        errors.forbidden(&format!("spec.{kind}"), detail);
+        return errors.list;
+    }
     let current = &old["status"]["qosClass"];
     if *current != class {
         errors.invalid(
@@ -190,7 +222,7 @@ pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError>
 
 /// Validates new ephemeral containers of a Pod: existing ones must be unchanged.
 pub fn validate_ephemeral(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors = validate(new);
+    let mut errors = validate(Kind::Pod, new);
     let field = "spec.ephemeralContainers";
     for one in list(&old["spec"], "ephemeralContainers") {
         let name = text(one, "name");
@@ -221,7 +253,7 @@ const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-fn pod(errors: &mut Errors, new: &Value, old: &Value) {
+pub(crate) fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     for kind in ["containers", "initContainers"] {
         if list(new, kind).len() != list(old, kind).len() {
             errors.list.clear();
@@ -229,6 +261,20 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
                 &format!("spec.{kind}"),
                 "pod updates may not add or remove containers",
             );
+        }
+    }
+    // `ValidateContainerUpdates` checks images again.
+    for kind in ["containers", "initContainers"] {
+        for (index, container) in list(new, kind).iter().enumerate() {
+            let (at, image) = (
+                format!("spec.{kind}[{index}].image"),
+                text(container, "image"),
+            );
+            if image.is_empty() {
+                errors.required(&at, "");
+            } else if image != image.trim() {
+                errors.invalid(&at, image, "must not have leading or trailing whitespace");
+            }
         }
     }
     let (mut left, mut right) = (new.clone(), old.clone());
@@ -335,7 +381,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
+pub(crate) fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
     let bound = text(status, "phase") == "Bound";
     let mut compared = spec.clone();
     // The binder sets the volume, admission the class.
@@ -371,7 +417,7 @@ fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
     }
 }
 
-fn volume(errors: &mut Errors, new: &Value, old: &Value) {
+pub(crate) fn volume(errors: &mut Errors, new: &Value, old: &Value) {
     let source = |spec: &Value| {
         let mut map = spec.as_object().cloned().unwrap_or_default();
         map.retain(|name, value| storage::SOURCES.contains(&name.as_str()) && !value.is_null());
@@ -386,7 +432,7 @@ fn volume(errors: &mut Errors, new: &Value, old: &Value) {
     immutable(errors, new, old, &["volumeMode"]);
 }
 
-fn service(errors: &mut Errors, new: &Value, old: &Value) {
+pub(crate) fn service(errors: &mut Errors, new: &Value, old: &Value) {
     let addressed = |spec: &Value| text(spec, "type") != "ExternalName";
     let (before, after) = (text(old, "clusterIP"), text(new, "clusterIP"));
     if addressed(old) && addressed(new) && !before.is_empty() && before != after {
@@ -410,7 +456,31 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn class(errors: &mut Errors, new: &Value, old: &Value) {
+/// Checks that the scopes of a ResourceQuota are unchanged.
+pub(crate) fn quota(errors: &mut Errors, new: &Value, old: &Value) {
+    let scopes = |object: &Value| {
+        let mut scopes = list(&object["spec"], "scopes").to_vec();
+        scopes.sort_by_key(Value::to_string);
+        scopes
+    };
+    if scopes(new) != scopes(old) {
+        errors.invalid("spec.scopes", new["spec"]["scopes"].clone(), IMMUTABLE);
+    }
+}
+
+pub(crate) fn csi_driver(errors: &mut Errors, new: &Value, old: &Value) {
+    for (name, field) in [
+        ("attachRequired", "spec.attachedRequired"),
+        ("volumeLifecycleModes", "spec.volumeLifecycleModes"),
+    ] {
+        let value = &new["spec"][name];
+        if *value != old["spec"][name] {
+            errors.invalid(field, value.clone(), IMMUTABLE);
+        }
+    }
+}
+
+pub(crate) fn class(errors: &mut Errors, new: &Value, old: &Value) {
     if new["parameters"] != old["parameters"] {
         errors.forbidden("parameters", "updates to parameters are forbidden.");
     }
@@ -422,7 +492,7 @@ fn class(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn priority_class(errors: &mut Errors, new: &Value, old: &Value) {
+pub(crate) fn priority_class(errors: &mut Errors, new: &Value, old: &Value) {
     if new["value"].as_i64().unwrap_or(0) != old["value"].as_i64().unwrap_or(0) {
         errors.forbidden("value", "may not be changed in an update.");
     }
@@ -435,11 +505,9 @@ fn priority_class(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn sealed(errors: &mut Errors, new: &Value, old: &Value) {
+/// Checks that the data of a ConfigMap or Secret is unchanged if it is marked as immutable.
+pub(crate) fn immutable_data(errors: &mut Errors, new: &Value, old: &Value) {
     if old["immutable"] != Value::Bool(true) {
-        if text(new, "kind") == "Secret" && new["type"] != old["type"] {
-            errors.invalid("type", new["type"].clone(), IMMUTABLE);
-        }
         return;
     }
     for name in ["immutable", "data", "binaryData"]

@@ -8,7 +8,7 @@ use super::policy::{Direction, Peer, verdict};
 use super::request::listens;
 use super::routing::{Backend, backend, ready_endpoints};
 use crate::gateway::{RefFault, all, attach, fault_of, resolve};
-use apiserver::ApiServer;
+use apiserver::Store;
 use k8s_model::gateway::{
     BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect,
     ValueMatch, address_of, common_host, host_rank, status_of,
@@ -66,11 +66,11 @@ pub enum Led {
 
 /// Returns the backend of a route's reference: the Service, and the number of its ready endpoints.
 pub fn backend_of(
-    server: &ApiServer,
+    store: &Store,
     route: &Object,
     to: &BackendRef,
 ) -> Result<(ObjectRef, Backend), RefFault> {
-    let (key, _) = resolve(server, route, to)?;
+    let (key, _) = resolve(store, route, to)?;
     let port = BackendPort {
         name: Str::default(),
         number: to.port.unwrap_or(0),
@@ -81,13 +81,13 @@ pub fn backend_of(
             port,
         }),
     };
-    let (_, found) = backend(server, &key.namespace, &of);
+    let (_, found) = backend(store, &key.namespace, &of);
     Ok((key, found))
 }
 
 /// Returns the routes attached to a Gateway, each with its listeners, once the controller has accepted it.
 pub fn routes_of(
-    server: &ApiServer,
+    store: &Store,
     gateway: &Object,
 ) -> Vec<(Rc<Object>, HttpRouteSpec, Vec<Listener>)> {
     let key = gateway.key();
@@ -98,7 +98,7 @@ pub fn routes_of(
             .iter()
             .filter(|by| by.names(&route.meta.namespace, &key));
         let listeners: Vec<Listener> = own
-            .filter_map(|by| attach(server, gateway, (route, &spec), by).ok())
+            .filter_map(|by| attach(store, gateway, (route, &spec), by).ok())
             .flatten()
             .collect();
         let parents = status_of(route)["parents"].as_array().into_iter().flatten();
@@ -107,9 +107,9 @@ pub fn routes_of(
             .any(|parent| k8s_model::gateway::holds(parent, "Accepted"));
         (is_told && !listeners.is_empty()).then(|| (route.clone(), spec, listeners))
     };
-    let mut routes: Vec<_> = all(server, HTTP_ROUTE).into_iter().filter_map(of).collect();
+    let mut routes: Vec<_> = all(store, HTTP_ROUTE).into_iter().filter_map(of).collect();
     // Of equal matches the oldest wins, then the first by name.
-    k8s_model::sort::sort_by(&mut routes, |(a, ..), (b, ..)| {
+    routes.sort_by(|(a, ..), (b, ..)| {
         (a.meta.creation_timestamp, &a.meta.namespace, &a.meta.name).cmp(&(
             b.meta.creation_timestamp,
             &b.meta.namespace,
@@ -120,16 +120,16 @@ pub fn routes_of(
 }
 
 /// Returns true if a listener of a Gateway is served on a port.
-pub(super) fn listens_at(server: &ApiServer, gateway: &Object, port: i32) -> bool {
+pub(super) fn listens_at(store: &Store, gateway: &Object, port: i32) -> bool {
     let spec = GatewaySpec::of(gateway);
     spec.listeners.iter().any(|listener| {
-        listener.port == port && fault_of(server, gateway, &spec, listener).is_none()
+        listener.port == port && fault_of(store, gateway, &spec, listener).is_none()
     })
 }
 
 /// Returns the outcome of a request at a Gateway that has an address. `turn` selects one of several backends and endpoints.
 pub fn through_gateway(
-    server: &ApiServer,
+    store: &Store,
     gateway: &Object,
     request: &HttpRequest<'_>,
     turn: usize,
@@ -138,7 +138,7 @@ pub fn through_gateway(
     let takes = |listener: &&Listener| {
         listener.port == request.port
             && listener.protocol.eq_ignore_ascii_case(request.scheme)
-            && fault_of(server, gateway, &spec, listener).is_none()
+            && fault_of(store, gateway, &spec, listener).is_none()
     };
     let mut at_port = spec.listeners.iter().filter(takes).peekable();
     if at_port.peek().is_none() {
@@ -149,7 +149,7 @@ pub fn through_gateway(
     let Some((_, listener)) = ranked.max_by_key(|(rank, _)| *rank) else {
         return Led::NoRoute;
     };
-    let routes = routes_of(server, gateway);
+    let routes = routes_of(store, gateway);
     let attached: Vec<_> = routes
         .iter()
         .filter(|(.., listeners)| listeners.iter().any(|one| one.name == listener.name))
@@ -197,7 +197,7 @@ pub fn through_gateway(
     let Some(to) = picked(&rule.backend_refs, turn) else {
         return Led::Unresolved;
     };
-    arrive(server, gateway, route, to, turn)
+    arrive(store, gateway, route, to, turn)
 }
 
 /// Returns the backend for a turn: each gets its share of consecutive requests.
@@ -212,17 +212,11 @@ fn picked(backends: &[BackendRef], turn: usize) -> Option<&BackendRef> {
 }
 
 /// Completes a request: a ready endpoint, the policies of its Pod, a container that listens.
-fn arrive(
-    server: &ApiServer,
-    gateway: &Object,
-    route: &Object,
-    to: &BackendRef,
-    turn: usize,
-) -> Led {
-    let Ok((key, name)) = resolve(server, route, to) else {
+fn arrive(store: &Store, gateway: &Object, route: &Object, to: &BackendRef, turn: usize) -> Led {
+    let Ok((key, name)) = resolve(store, route, to) else {
         return Led::Unresolved;
     };
-    let Some(service) = server.get(&key) else {
+    let Some(service) = store.get(&key) else {
         return Led::Unresolved;
     };
     let pod_of = |endpoint: &Endpoint| {
@@ -231,13 +225,13 @@ fn arrive(
             .as_ref()
             .map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name))
     };
-    let ready = ready_endpoints(server, service, &name);
+    let ready = ready_endpoints(store, service, &name);
     let all: Vec<_> = ready
         .filter_map(|(endpoint, port)| Some((pod_of(endpoint)?, port)))
         .collect();
     let found = all
         .get(turn % all.len().max(1))
-        .and_then(|(pod, port)| Some((server.get(pod)?, *port)));
+        .and_then(|(pod, port)| Some((store.get(pod)?, *port)));
     let Some((pod, port)) = found else {
         return Led::NotReady;
     };
@@ -247,7 +241,7 @@ fn arrive(
         address_of(gateway).unwrap_or(""),
     );
     match () {
-        () if verdict(server, Direction::Ingress, pod, &proxy, port, "TCP").is_denied() => {
+        () if verdict(store, Direction::Ingress, pod, &proxy, port, "TCP").is_denied() => {
             Led::Denied
         }
         () if !listens(pod.body(), port) => Led::NotListening,

@@ -4,7 +4,7 @@
 //! `NetworkPolicy` section of the API (`staging/src/k8s.io/api/networking/v1/types.go`); network plugins apply the same rules to packets.
 
 use crate::dns;
-use apiserver::ApiServer;
+use apiserver::Store;
 use k8s_model::cidr;
 use k8s_model::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use k8s_model::pod::{Pod, PodSpec};
@@ -44,7 +44,7 @@ fn ingress_labels(more: &[(&'static str, &'static str)]) -> Labels {
         .iter()
         .chain(more)
         .map(|(key, value)| (Str::new_static(key), Str::new_static(value)));
-    Rc::new(k8s_model::sort::tree(all))
+    Rc::new(all.collect())
 }
 
 /// End of a connection, as a rule sees it.
@@ -68,12 +68,12 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// Returns the peer for the cluster's name server. Its Pods are not simulated, but rules that allow lookups name their labels.
+    /// Returns the peer for the cluster's name store. Its Pods are not simulated, but rules that allow lookups name their labels.
     pub fn name_server() -> Peer<'static> {
         let labels = [(Str::new_static("k8s-app"), Str::new_static("kube-dns"))];
         Peer {
             namespace: Some("kube-system"),
-            labels: Rc::new(k8s_model::sort::tree(labels.into_iter())),
+            labels: Rc::new(labels.into_iter().collect()),
             address: dns::SERVER,
             spec: None,
         }
@@ -87,7 +87,7 @@ impl<'a> Peer<'a> {
         )];
         Peer {
             namespace: Some(namespace),
-            labels: Rc::new(k8s_model::sort::tree(labels.into_iter())),
+            labels: Rc::new(labels.into_iter().collect()),
             address,
             spec: None,
         }
@@ -144,7 +144,7 @@ impl Verdict {
 
 /// Returns the policies that isolate a Pod in a direction.
 pub fn policies_of(
-    server: &ApiServer,
+    store: &Store,
     direction: Direction,
     pod: &Object,
 ) -> Vec<(ObjectRef, NetworkPolicySpec)> {
@@ -152,10 +152,8 @@ pub fn policies_of(
     if pod.pod().is_none_or(|pod| pod.spec.host_network) {
         return Vec::new();
     }
-    let here = server
-        .list(Kind::NetworkPolicy)
-        .filter(|policy| policy.meta.namespace == pod.meta.namespace);
-    let all = here.map(|policy| (policy.key(), NetworkPolicySpec::of(policy)));
+    let here = store.listing(Kind::NetworkPolicy, Some(&pod.meta.namespace));
+    let all = here.map(|policy| (policy.key(), NetworkPolicySpec::of(&policy)));
     let isolates = |spec: &NetworkPolicySpec| {
         spec.policy_types
             .iter()
@@ -167,14 +165,14 @@ pub fn policies_of(
 
 /// Evaluates, at a Pod's end, a connection between it and a peer on a port of the receiver.
 pub fn verdict(
-    server: &ApiServer,
+    store: &Store,
     direction: Direction,
     pod: &Object,
     peer: &Peer<'_>,
     port: i32,
     protocol: &str,
 ) -> Verdict {
-    let isolating = policies_of(server, direction, pod);
+    let isolating = policies_of(store, direction, pod);
     if isolating.is_empty() {
         return Verdict::Open;
     }
@@ -199,7 +197,7 @@ pub fn verdict(
             (peers.is_empty()
                 || peers
                     .iter()
-                    .any(|one| is_peer(server, &key.namespace, one, peer)))
+                    .any(|one| is_peer(store, &key.namespace, one, peer)))
                 && (rule.ports.is_empty()
                     || rule
                         .ports
@@ -219,7 +217,7 @@ pub fn verdict(
 }
 
 /// Returns true if the rules of a namespace's policy name peers, but no Pod is among them.
-pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySpec) -> bool {
+pub fn allows_no_pod(store: &Store, namespace: &str, spec: &NetworkPolicySpec) -> bool {
     let of = |kind: &Str| {
         if kind == Direction::Ingress.name() {
             (&spec.ingress, true)
@@ -242,20 +240,20 @@ pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySp
         let pod = Peer::pod(pod);
         peers
             .iter()
-            .any(|peer| is_peer(server, namespace, peer, &pod))
+            .any(|peer| is_peer(store, namespace, peer, &pod))
     };
     !peers.is_empty()
-        && !server.list(Kind::Pod).any(|pod| is_one(pod))
+        && !store.list(Kind::Pod).any(|pod| is_one(pod))
         && ![Peer::name_server(), Peer::ingress_controller()]
             .iter()
             .any(|one| {
                 peers
                     .iter()
-                    .any(|peer| is_peer(server, namespace, peer, one))
+                    .any(|peer| is_peer(store, namespace, peer, one))
             })
 }
 
-fn is_peer(server: &ApiServer, namespace: &str, rule: &PolicyPeer, peer: &Peer<'_>) -> bool {
+fn is_peer(store: &Store, namespace: &str, rule: &PolicyPeer, peer: &Peer<'_>) -> bool {
     if let Some(block) = &rule.ip_block {
         let Ok(address) = peer.address.parse() else {
             return false;
@@ -269,7 +267,7 @@ fn is_peer(server: &ApiServer, namespace: &str, rule: &PolicyPeer, peer: &Peer<'
         return false;
     };
     let of_namespace = match &rule.namespace_selector {
-        Some(selector) => match server.get(&ObjectRef::new(Kind::Namespace, "", own)) {
+        Some(selector) => match store.get(&ObjectRef::new(Kind::Namespace, "", own)) {
             Some(object) => selector.matches(&object.meta.labels),
             None => {
                 own == INGRESS_NAMESPACE
@@ -303,8 +301,7 @@ fn is_port(rule: &PolicyPort, receiver: Option<&PodSpec>, port: i32, protocol: &
         }
         Value::String(name) => receiver.is_some_and(|spec| {
             let mut ports = spec
-                .containers
-                .iter()
+                .serving_containers()
                 .flat_map(|container| &container.ports);
             ports.any(|one| one.name == name.as_str() && one.container_port == port)
         }),

@@ -6,8 +6,8 @@
 use super::policy::{Direction, Peer, Verdict, verdict};
 use crate::dns;
 use crate::gateway::gateway_at;
-use apiserver::ApiServer;
-use k8s_model::network::{EndpointPort, EndpointSlice, Service};
+use apiserver::Store;
+use k8s_model::network::{EndpointPort, EndpointSlice, Service, ServicePort};
 use k8s_model::node::Node;
 use k8s_model::pod::{Container, Pod, image_parts};
 use k8s_model::{Kind, Object, ObjectRef, Str};
@@ -74,28 +74,39 @@ impl Attempt {
     }
 }
 
+/// Origin of a request.
+struct RequestClient<'a> {
+    /// Pod that sends the request; `None` outside the cluster.
+    pod: Option<&'a Object>,
+    /// Source of the packets that arrive at the server.
+    seen_as: Peer<'a>,
+}
+
+impl<'a> RequestClient<'a> {
+    fn pod(object: &'a Object) -> RequestClient<'a> {
+        RequestClient {
+            pod: Some(object),
+            seen_as: Peer::pod(object),
+        }
+    }
+}
+
 /// Evaluates a TCP request from a Pod to a host name or an address. `turn` selects one of several endpoints.
-pub fn connect(
-    server: &ApiServer,
-    from: &Rc<Object>,
-    host: &str,
-    port: i32,
-    turn: usize,
-) -> Attempt {
+pub fn connect(store: &Store, from: &Rc<Object>, host: &str, port: i32, turn: usize) -> Attempt {
     if matches!(host, "localhost" | "127.0.0.1") {
         return arrive(
-            server,
-            from,
+            store,
+            &RequestClient::pod(from),
             Attempt::of(RequestOutcome::Answered, "127.0.0.1"),
             from,
             port,
         );
     }
     if host.parse::<std::net::IpAddr>().is_ok() {
-        return to_address(server, from, host, port, turn);
+        return to_address(store, from, host, port, turn);
     }
     let asks = verdict(
-        server,
+        store,
         Direction::Egress,
         from,
         &Peer::name_server(),
@@ -108,17 +119,17 @@ pub fn connect(
             ..Attempt::of(RequestOutcome::NoNameServer, "")
         };
     }
-    let found = dns::lookup(server, &from.meta.namespace, host);
+    let found = dns::lookup(store, &from.meta.namespace, host);
     match found.get(turn % found.len().max(1)) {
-        Some(record) => to_address(server, from, &record.address, port, turn),
+        Some(record) => to_address(store, from, &record.address, port, turn),
         None => Attempt::of(RequestOutcome::NoName, ""),
     }
 }
 
 /// Evaluates a ping from a Pod: a Service's virtual IP does not answer. Policies treat a ping as any other packet; only rules for every
 /// port let it pass.
-pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
-    let attempt = connect(server, from, host, 0, 0);
+pub fn ping(store: &Store, from: &Rc<Object>, host: &str) -> Attempt {
+    let attempt = connect(store, from, host, 0, 0);
     match (&attempt.pod, &attempt.service, attempt.outcome) {
         (_, None, RequestOutcome::Refused) => Attempt {
             outcome: RequestOutcome::Answered,
@@ -129,13 +140,13 @@ pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
 }
 
 /// Evaluates a TCP request from outside the cluster: only nodes are reachable there, on the node ports of Services.
-pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usize) -> Attempt {
+pub fn connect_from_outside(store: &Store, host: &str, port: i32, turn: usize) -> Attempt {
     if host.parse::<std::net::IpAddr>().is_err() {
         return Attempt::of(RequestOutcome::NoName, "");
     }
     let attempt = Attempt::of(RequestOutcome::TimedOut, host);
-    if let Some(gateway) = gateway_at(server, host) {
-        let is_there = super::gateways::listens_at(server, gateway, port);
+    if let Some(gateway) = gateway_at(store, host) {
+        let is_there = super::gateways::listens_at(store, gateway, port);
         return Attempt {
             outcome: if is_there {
                 RequestOutcome::Answered
@@ -145,54 +156,33 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
             ..attempt
         };
     }
-    if !server
-        .list(Kind::Node)
-        .any(|node| node.body::<Node>().internal_ip() == host)
-    {
+    if !is_node_address(store, host) {
         return attempt;
     }
-    let opens = |service: &&Rc<Object>| {
-        service
-            .get::<Service>()
-            .is_some_and(|body| body.spec.ports.iter().any(|one| one.node_port == port))
+    let client = RequestClient {
+        pod: None,
+        seen_as: Peer::address(host),
     };
-    // No other port of a node listens.
-    let Some(service) = server.list(Kind::Service).find(opens) else {
-        return Attempt {
-            outcome: RequestOutcome::Refused,
-            ..attempt
-        };
-    };
-    match (
-        endpoint_of(server, &service.key(), turn),
-        Attempt {
-            service: Some(service.key()),
-            ..attempt
-        },
-    ) {
-        (Some(pod), attempt) => {
-            let port = service
-                .body::<Service>()
-                .spec
-                .ports
-                .iter()
-                .find(|one| one.node_port == port);
-            let to = port
-                .and_then(|one| one.target_port.as_i64())
-                .map_or(0, |port| port as i32);
-            let refused = to > 0 && !listens(pod.body(), to);
-            Attempt {
-                outcome: if refused {
-                    RequestOutcome::Refused
-                } else {
-                    RequestOutcome::Answered
-                },
-                pod: Some(pod),
-                port: to,
-                ..attempt
-            }
-        }
-        (None, attempt) => Attempt {
+    to_node_port(store, &client, attempt, port, turn)
+}
+
+/// Sends a request to a port of a node: only node ports of Services listen there.
+fn to_node_port(
+    store: &Store,
+    client: &RequestClient<'_>,
+    attempt: Attempt,
+    port: i32,
+    turn: usize,
+) -> Attempt {
+    let mut services = store.list(Kind::Service);
+    let target = services.find_map(|object| {
+        let service: &Service = object.get()?;
+        let mut ports = service.spec.ports.iter();
+        Some((object, ports.find(|one| one.node_port == port)?))
+    });
+    match target {
+        Some((service, port)) => to_service(store, client, attempt, service, port, turn),
+        None => Attempt {
             outcome: RequestOutcome::Refused,
             ..attempt
         },
@@ -200,71 +190,99 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
 }
 
 /// Returns one of the ready Pods of a Service.
-pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Option<Rc<Object>> {
-    let service = server.get(service)?;
-    let ready = server
+pub fn endpoint_of(store: &Store, service: &ObjectRef, turn: usize) -> Option<Rc<Object>> {
+    let service = store.get(service)?;
+    let ready = store
         .slices_of(service)
         .flat_map(|slice| &slice.endpoints)
         .filter(|one| one.is_ready());
     let pods: Vec<_> = ready.filter_map(|one| one.target_ref.as_ref()).collect();
     let one = pods.get(turn % pods.len().max(1))?;
-    server
+    store
         .get(&ObjectRef::new(Kind::Pod, &one.namespace, &one.name))
         .cloned()
 }
 
-fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {
+fn to_address(store: &Store, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {
     let attempt = Attempt::of(RequestOutcome::TimedOut, address);
-    let with = |address: &str| {
-        server.list(Kind::Pod).find(|pod| {
-            pod.pod()
-                .is_some_and(|p| p.status.pod_ip == address && !p.is_terminal())
-        })
-    };
     if address.parse::<std::net::IpAddr>().is_err() {
         // The target of an ExternalName is a name of the cluster, or an external one, which is not reachable from here.
-        let found = dns::lookup(server, &from.meta.namespace, address);
+        let found = dns::lookup(store, &from.meta.namespace, address);
         return match found.first().filter(|record| record.address != address) {
             Some(record) if record.address.parse::<std::net::IpAddr>().is_ok() => {
-                to_address(server, from, &record.address, port, turn)
+                to_address(store, from, &record.address, port, turn)
             }
             _ => attempt,
         };
     }
-    if gateway_at(server, address).is_some() {
-        return connect_from_outside(server, address, port, turn);
+    if gateway_at(store, address).is_some() {
+        return connect_from_outside(store, address, port, turn);
     }
-    if server
-        .list(Kind::Node)
-        .any(|node| node.body::<Node>().internal_ip() == address)
-    {
+    let client = RequestClient::pod(from);
+    if is_node_address(store, address) {
         let own = |pod: &&Rc<Object>| {
             pod.pod()
                 .is_some_and(|p| p.status.pod_ip == address && !p.is_terminal() && listens(p, port))
         };
-        return match server.list(Kind::Pod).find(own) {
-            Some(pod) => arrive(server, from, attempt, pod, port),
-            None => connect_from_outside(server, address, port, turn),
+        return match store.list(Kind::Pod).find(own) {
+            Some(pod) => arrive(store, &client, attempt, pod, port),
+            None => {
+                // kube-proxy masquerades what comes to a node port: the server sees the client's node.
+                let masqueraded = RequestClient {
+                    seen_as: Peer::address(&from.body::<Pod>().status.host_ip),
+                    ..client
+                };
+                to_node_port(store, &masqueraded, attempt, port, turn)
+            }
         };
     }
-    if let Some(pod) = with(address) {
-        return arrive(server, from, attempt, pod, port);
+    if let Some(pod) = pod_at(store, address) {
+        return arrive(store, &client, attempt, pod, port);
     }
     let has = |object: &&Rc<Object>| {
         object
             .get::<Service>()
             .is_some_and(|service| service.spec.cluster_ip == address)
     };
-    let Some(service) = server.list(Kind::Service).find(has) else {
+    let Some(service) = store.list(Kind::Service).find(has) else {
         return attempt;
     };
+    let body: &Service = service.body();
+    match body.spec.ports.iter().find(|one| one.port == port) {
+        Some(wanted) => to_service(store, &client, attempt, service, wanted, turn),
+        None => Attempt {
+            service: Some(service.key()),
+            ..attempt
+        },
+    }
+}
+
+/// Returns true if a node has this address.
+fn is_node_address(store: &Store, address: &str) -> bool {
+    let mut nodes = store.list(Kind::Node);
+    nodes.any(|node| node.body::<Node>().internal_ip() == address)
+}
+
+/// Returns the running Pod with an address.
+fn pod_at<'a>(store: &'a Store, address: &str) -> Option<&'a Rc<Object>> {
+    store.list(Kind::Pod).find(|object| {
+        let pod: &Pod = object.body();
+        pod.status.pod_ip == address && !pod.is_terminal()
+    })
+}
+
+/// Sends a request to an endpoint of a Service's port; consecutive requests rotate over the ready endpoints.
+fn to_service(
+    store: &Store,
+    client: &RequestClient<'_>,
+    attempt: Attempt,
+    service: &Object,
+    wanted: &ServicePort,
+    turn: usize,
+) -> Attempt {
     let attempt = Attempt {
         service: Some(service.key()),
         ..attempt
-    };
-    let body: &Service = service.body();
-    let Some(wanted) = body.spec.ports.iter().find(|one| one.port == port) else {
-        return attempt;
     };
     let ready = |slice: &EndpointSlice| {
         let of = |one: &&k8s_model::network::EndpointPort| {
@@ -278,19 +296,18 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
                 .collect::<Vec<_>>(),
         )
     };
-    let all: Vec<(Str, i32)> = server
+    let all: Vec<(Str, i32)> = store
         .slices_of(service)
         .filter_map(ready)
         .flatten()
         .collect();
-    // Consecutive requests rotate over the endpoints.
     match all.get(turn % all.len().max(1)) {
         None => Attempt {
             outcome: RequestOutcome::Refused,
             ..attempt
         },
-        Some((address, port)) => match with(address) {
-            Some(pod) => arrive(server, from, attempt, pod, *port),
+        Some((address, port)) => match pod_at(store, address) {
+            Some(pod) => arrive(store, client, attempt, pod, *port),
             None => Attempt {
                 port: *port,
                 ..attempt
@@ -301,8 +318,8 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
 
 /// Completes a request: policies at both ends, then a container that listens.
 fn arrive(
-    server: &ApiServer,
-    from: &Object,
+    store: &Store,
+    client: &RequestClient<'_>,
     attempt: Attempt,
     pod: &Rc<Object>,
     port: i32,
@@ -313,23 +330,11 @@ fn arrive(
         ..attempt
     };
     // A Pod's requests to itself bypass all policies.
-    if from.meta.uid != pod.meta.uid {
-        attempt.egress = verdict(
-            server,
-            Direction::Egress,
-            from,
-            &Peer::pod(pod),
-            port,
-            "TCP",
-        );
-        attempt.ingress = verdict(
-            server,
-            Direction::Ingress,
-            pod,
-            &Peer::pod(from),
-            port,
-            "TCP",
-        );
+    if client.pod.is_none_or(|from| from.meta.uid != pod.meta.uid) {
+        if let Some(from) = client.pod {
+            attempt.egress = verdict(store, Direction::Egress, from, &Peer::pod(pod), port, "TCP");
+        }
+        attempt.ingress = verdict(store, Direction::Ingress, pod, &client.seen_as, port, "TCP");
     }
     attempt.outcome = match () {
         () if attempt.egress.is_denied() || attempt.ingress.is_denied() => RequestOutcome::TimedOut,
@@ -376,10 +381,10 @@ const MAX_PODS_ASKED: usize = 8;
 
 /// Returns the first port of a Service on which none of its ready Pods listens, and one of these Pods.
 pub fn unanswered_port<'a>(
-    server: &'a ApiServer,
+    store: &'a Store,
     service: &'a Object,
 ) -> Option<(&'a EndpointPort, &'a Rc<Object>)> {
-    server.slices_of(service).find_map(|slice| {
+    store.slices_of(service).find_map(|slice| {
         let ready = slice
             .endpoints
             .iter()
@@ -387,7 +392,7 @@ pub fn unanswered_port<'a>(
             .filter_map(|one| one.target_ref.as_ref());
         let pods = ready
             .take(MAX_PODS_ASKED)
-            .filter_map(|to| server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name)));
+            .filter_map(|to| store.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name)));
         let pods: Vec<&Rc<Object>> = pods.collect();
         let port = slice
             .ports

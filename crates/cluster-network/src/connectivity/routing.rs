@@ -4,7 +4,7 @@
 //! exact path before the longest prefix.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
-use apiserver::ApiServer;
+use apiserver::Store;
 use k8s_model::ingress::{BackendPort, IngressBackend, IngressPath, IngressSpec, address};
 use k8s_model::network::{Endpoint, Service, ServicePort};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -42,51 +42,47 @@ pub enum Routed {
 }
 
 /// Returns the IngressClass of an Ingress, if it exists: only then a controller serves the Ingress.
-pub fn class_of<'a>(server: &'a ApiServer, ingress: &Object) -> Option<&'a Rc<Object>> {
+pub fn class_of<'a>(store: &'a Store, ingress: &Object) -> Option<&'a Rc<Object>> {
     let spec = IngressSpec::of(ingress);
     let class = spec.class(ingress);
-    server
+    store
         .get(&ObjectRef::new(Kind::IngressClass, "", class))
         .filter(|_| !class.is_empty())
 }
 
 /// Returns true if an ingress controller serves at an address.
-pub fn serves_ingresses(server: &ApiServer, at: &str) -> bool {
-    server
+pub fn serves_ingresses(store: &Store, at: &str) -> bool {
+    store
         .list(Kind::Ingress)
         .any(|ingress| address(ingress) == Some(at))
 }
 
 /// Returns the state of an Ingress backend in this namespace, as seen by the ingress controller.
 pub fn ingress_backend(
-    server: &ApiServer,
+    store: &Store,
     namespace: &str,
     of: &IngressBackend,
 ) -> (Option<ObjectRef>, Backend) {
-    let (key, found) = backend(server, namespace, of);
+    let (key, found) = backend(store, namespace, of);
     let denied = key
         .as_ref()
         .filter(|_| matches!(found, Backend::Ready(_)))
-        .and_then(|key| all_denied(server, key, of));
+        .and_then(|key| all_denied(store, key, of));
     (key, denied.map_or(found, Backend::Denied))
 }
 
 /// Returns the policies that block the controller's connection to all ready Pods of a Service, or `None` if one is reachable.
-fn all_denied(
-    server: &ApiServer,
-    service: &ObjectRef,
-    of: &IngressBackend,
-) -> Option<Vec<ObjectRef>> {
-    let object = server.get(service)?;
+fn all_denied(store: &Store, service: &ObjectRef, of: &IngressBackend) -> Option<Vec<ObjectRef>> {
+    let object = store.get(service)?;
     let named = port_of(object.body(), &of.service.as_ref()?.port)?;
     let mut denied = None;
-    for (endpoint, port) in ready_endpoints(server, object, &named.name) {
+    for (endpoint, port) in ready_endpoints(store, object, &named.name) {
         let Some(to) = &endpoint.target_ref else {
             continue;
         };
-        let pod = server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))?;
+        let pod = store.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))?;
         match verdict(
-            server,
+            store,
             Direction::Ingress,
             pod,
             &Peer::ingress_controller(),
@@ -102,7 +98,7 @@ fn all_denied(
 
 /// Returns the state of a backend, regardless of policies.
 pub fn backend(
-    server: &ApiServer,
+    store: &Store,
     namespace: &str,
     backend: &IngressBackend,
 ) -> (Option<ObjectRef>, Backend) {
@@ -110,13 +106,13 @@ pub fn backend(
         return (None, Backend::NoService);
     };
     let key = ObjectRef::new(Kind::Service, namespace, &named.name);
-    let Some(object) = server.get(&key) else {
+    let Some(object) = store.get(&key) else {
         return (Some(key), Backend::NoService);
     };
     let Some(port) = port_of(object.body(), &named.port) else {
         return (Some(key), Backend::NoPort);
     };
-    let ready = ready_endpoints(server, object, &port.name).count();
+    let ready = ready_endpoints(store, object, &port.name).count();
     (
         Some(key),
         if ready == 0 {
@@ -141,11 +137,11 @@ fn port_of<'a>(service: &'a Service, wanted: &BackendPort) -> Option<&'a Service
 
 /// Returns the ready endpoints of a named Service port, each with the port of the Pod.
 pub(super) fn ready_endpoints<'a>(
-    server: &'a ApiServer,
+    store: &'a Store,
     service: &'a Object,
     port: &'a str,
 ) -> impl Iterator<Item = (&'a Endpoint, i32)> {
-    server.slices_of(service).flat_map(move |slice| {
+    store.slices_of(service).flat_map(move |slice| {
         let at = slice
             .ports
             .iter()
@@ -160,8 +156,8 @@ pub(super) fn ready_endpoints<'a>(
 }
 
 /// Routes a request for a host and a path. Only Ingresses with an address are served.
-pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
-    let served: Vec<(&Rc<Object>, IngressSpec)> = server
+pub fn route(store: &Store, host: &str, wanted: &str) -> Routed {
+    let served: Vec<(&Rc<Object>, IngressSpec)> = store
         .list(Kind::Ingress)
         .filter(|ingress| address(ingress).is_some())
         .map(|ingress| (ingress, IngressSpec::of(ingress)))
@@ -195,7 +191,7 @@ pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
     let Some((ingress, of)) = best.map(|(_, ingress, of)| (ingress, of)).or_else(default) else {
         return Routed::NoRule;
     };
-    let (service, backend) = ingress_backend(server, &ingress.meta.namespace, of);
+    let (service, backend) = ingress_backend(store, &ingress.meta.namespace, of);
     Routed::To {
         ingress: ingress.key(),
         service,

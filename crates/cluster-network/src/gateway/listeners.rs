@@ -65,7 +65,7 @@ fn certificate_fault(
     if !to.group.is_empty() || to.kind != "Secret" {
         return Some(ListenerFault::Certificate(at));
     }
-    if references::crosses(objects, (GATEWAY, own), to) == Some(RefFault::NotPermitted) {
+    if references::crosses(objects, GATEWAY, own, to) == Some(RefFault::NotPermitted) {
         return Some(ListenerFault::CertificateNotPermitted(at));
     }
     let secret = objects.find(&ObjectRef::new(

@@ -12,7 +12,7 @@ pub use attach::{Refused, attach, attached_to, parents};
 pub use listeners::{ListenerFault, fault_of, is_served, supported_kinds};
 pub use references::{RefFault, resolve};
 
-use apiserver::ApiServer;
+use apiserver::Store;
 use controller_runtime::informer::Cache;
 use k8s_model::gateway::{CONTROLLER, GATEWAY, GATEWAY_CLASS, controller_of, kinds};
 use k8s_model::{Kind, Object, ObjectRef};
@@ -36,7 +36,7 @@ impl Objects for Cache {
     }
 }
 
-impl Objects for ApiServer {
+impl Objects for Store {
     fn find(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
         self.get(key)
     }

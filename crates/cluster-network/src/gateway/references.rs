@@ -22,7 +22,8 @@ pub enum RefFault {
 /// Returns an error if a reference from a kind in a namespace crosses to another without a grant.
 pub(super) fn crosses(
     objects: &dyn Objects,
-    (kind, own): (&str, &Str),
+    kind: &str,
+    own: &Str,
     to: &BackendRef,
 ) -> Option<RefFault> {
     let namespace = to.namespace_from(own);
@@ -56,7 +57,7 @@ pub fn resolve(
     if !to.group.is_empty() || to.kind != "Service" {
         return Err(RefFault::Kind);
     }
-    if let Some(fault) = crosses(objects, (HTTP_ROUTE, &route.meta.namespace), to) {
+    if let Some(fault) = crosses(objects, HTTP_ROUTE, &route.meta.namespace, to) {
         return Err(fault);
     }
     let key = ObjectRef::new(

@@ -1,170 +1,139 @@
-//! Work queues of the controllers: dispatch of keys, and reconcile passes.
+//! Reconcile passes of the controllers.
 
 use super::*;
 
+/// Virtual time a pass keeps its key busy: minimum, per round trip to the API server, per owned object.
+const PASS_COST_US: u64 = MS;
+const ROUND_TRIP_US: u64 = 7 * MS;
+const PER_OWNED_US: u64 = 50;
+
 impl Sim {
-    pub(super) fn wake_loops(&mut self, event: &Event<'_>, id: EntryId) {
-        let mut woken = std::mem::take(&mut self.woken);
-        woken_by(
-            &self.routes,
-            event,
-            &self.informers[MANAGER].cache,
-            &mut |i, key| woken.push((i, key)),
-        );
-        if event.op == Op::Deleted {
-            let key = event.object.key();
-            self.recorder.forget(event.object.meta.uid);
-            for i in 0..controllers::ALL.len() {
-                self.queues[i].drop_key(&key);
-                self.written[i].remove(&key);
-                self.memories[i].remove(&key);
-            }
-            self.limits.iter_mut().for_each(|limit| limit.leave(&key));
-        }
-        let at = self.now.after(DISPATCH_US);
-        let clock = self.server.wall().seconds() * SECOND as i64 + (self.now.0 % SECOND) as i64;
-        for (i, key) in woken.drain(..) {
-            match controllers::ALL[i].delay(event, &key, clock) {
-                0 => self.enqueue(i, &key, at, Some(id)),
-                span => self.wake_later(i, &key, span, Some(id)),
-            }
-        }
-        self.woken = woken;
-    }
-
-    pub fn enqueue(&mut self, i: usize, key: &ObjectRef, at: Time, cause: Option<EntryId>) {
-        if let Some(at) = self.queues[i].add(key, at, cause) {
-            self.push(at, Task::Reconcile(i as u8, key.clone()));
-        }
-    }
-
+    /// Runs the pass of a controller for a key that is due. A slowed controller queues the key instead; one that is no longer slow
+    /// records how long the key has waited.
     pub(super) fn reconcile(&mut self, i: usize, key: &ObjectRef) {
-        let Some(cause) = self.queues[i].take(key, self.now) else {
+        let now = self.now();
+        let queue = &mut self.manager.workers[i].queue;
+        let Some(cause) = queue.take(key, now) else {
             return;
         };
-        match self.queues[i].is_disturbed() {
-            true => self.line_up(i, key, cause),
-            false => self.work_on(i, key, cause),
+        if queue.slowed().is_some() {
+            queue.push_slow(key, cause, now);
+            self.manager.plan_slow_pass(i, &mut self.tasks);
+        } else if queue.is_disturbed() {
+            let waited = queue.take_waited(key);
+            self.late_pass(i, key, cause, waited);
+        } else {
+            self.run_pass(i, key, cause);
         }
     }
 
-    /// Runs one pass of a controller for a key.
-    pub fn work_on(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
+    /// Runs the pass of a slowed controller for the first key in line.
+    pub(super) fn slow_pass(&mut self, i: usize) {
+        let now = self.now();
+        if let Some((key, waited)) = self.manager.workers[i].queue.take_first(now) {
+            self.late_pass(i, &key, waited.cause, Some(waited));
+            self.manager.plan_slow_pass(i, &mut self.tasks);
+        }
+    }
+
+    fn late_pass(
+        &mut self,
+        i: usize,
+        key: &ObjectRef,
+        cause: Option<EntryId>,
+        waited: Option<Waited>,
+    ) {
+        let written = self.journal().len();
+        self.run_pass(i, key, cause);
+        if let Some(Waited { since, fault, .. }) = waited.filter(|_| self.journal().len() > written)
+        {
+            self.delays.pass(self.pass, fault, since, self.now());
+        }
+    }
+
+    /// Returns true if a pass over a key would write anything now, found by running it on a copy.
+    pub(crate) fn has_work(&self, i: usize, key: &ObjectRef) -> bool {
+        let mut copy = self.clone();
+        copy.server.store.now = copy.now();
+        copy.run_pass(i, key, None);
+        copy.journal().len() > self.journal().len()
+    }
+
+    fn run_pass(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
+        self.pass += 1;
         let controller: &dyn Controller = controllers::ALL[i];
-        let informer = &self.informers[MANAGER];
+        let (worker, now) = (&mut self.manager.workers[i], self.tasks.now());
+        let informer = &self.informers.controller_manager;
+        let written = worker.written.get(key);
+        let watch_faults = informer.watch_faults.as_ref();
         let view = PassView {
             cache: &informer.cache,
-            now: self.now,
-            wall: self.server.wall_at(self.now),
+            now,
+            wall: self.server.store.wall_at(now),
             timing: self.config.timing,
             loads: &self.kubelets.loads,
             config: &self.config,
             heartbeats: &self.kubelets,
-            sees_own_writes: self.written[i]
-                .get(key)
-                .is_none_or(|needed| informer.seen() >= *needed)
-                && (informer.trouble.is_none() || self.sees_own_late(controller.name(), key)),
+            sees_own_writes: written.is_none_or(|needed| informer.seen() >= *needed)
+                && watch_faults
+                    .is_none_or(|watch_faults| !watch_faults.awaits(controller.component(), key)),
         };
-        self.pass += 1;
-        let mut memory = self.memories[i]
-            .remove(key)
-            .map(Rc::unwrap_or_clone)
-            .unwrap_or_default();
-        let before = (!self.limits.is_empty()).then(|| memory.clone());
-        let mut out = LoopClient {
-            server: &mut self.server,
-            recorder: &mut self.recorder,
-            origin: Origin {
-                actor: Actor::component(controller.name()),
-                cause,
-                pass: self.pass,
-                manager: None,
-                user: None,
-            },
-            writes: 0,
-            round_trips: 0,
-            memory: &mut memory,
-            limit: self.limits.get_mut(i).map(|limit| (limit, key)),
-            waits: false,
-        };
-        let result = controller.reconcile(key, &view, &mut out);
-        let (writes, round_trips, waits) = (out.writes, out.round_trips, out.waits);
+        let mut state = worker.states.remove(key).unwrap_or_default();
+        let before = worker.limit.is_some().then(|| state.clone());
+        let mut client = LoopClient::new(
+            &mut self.server,
+            &mut self.recorder,
+            Origin::new(Actor::component(controller.component()), cause, self.pass),
+            &mut state,
+        );
+        client.limit = worker.limit.as_mut().map(|limit| (limit, key));
+        let result = controller.reconcile(key, &view, &mut client);
+        let (writes, round_trips, waits) = (client.writes, client.round_trips, client.waits);
         if waits && let Some(before) = before {
             // The pass stores its state again when it resumes.
-            memory = before;
+            state = before;
         }
-        if !memory.is_empty() {
-            self.memories[i].insert(key.clone(), Rc::new(memory));
+        if !state.is_empty() {
+            worker.states.insert(key.clone(), state);
         }
         let owned = view
             .cache
             .object(key)
             .map_or(0, |o| view.cache.owned_count(o.meta.uid));
         if writes > 0 {
-            self.written[i].insert(key.clone(), self.server.journal().len());
+            worker
+                .written
+                .insert(key.clone(), self.server.store.journal().len());
         }
         let cost = PASS_COST_US
             + ROUND_TRIP_US * u64::from(round_trips.min(50))
             + PER_OWNED_US * owned as u64;
-        if self.server.get(key).is_some() {
-            self.queues[i].keep_busy(key, self.now.after(cost));
+        if self.server.store.get(key).is_some() {
+            worker.queue.keep_busy(key, now.after(cost));
         }
-        if waits {
-            return self.wait_for_turn(i, key, cause);
-        }
-        if let Some(limit) = self.limits.get_mut(i) {
-            limit.leave(key);
-        }
-        match result {
-            Ok(Action::RetryWithin(span)) => {
-                let delay = self.queues[i].back_off(key).min(span);
-                self.wake_later(i, key, delay, cause);
-            }
-            Ok(action) => {
-                self.queues[i].forget(key);
-                if let Action::RequeueAfter(span) = action {
-                    self.wake_later(i, key, span, cause);
+        let requeue = match (&mut worker.limit, result) {
+            // The pass is resumed when the key's turn comes.
+            (Some(limit), _) if waits => Some(limit.wait(key).0.saturating_sub(now.0).max(1)),
+            (limit, result) => {
+                if let Some(limit) = limit {
+                    limit.leave(key);
+                }
+                match result {
+                    Ok(Action::RetryWithin(span)) => Some(worker.queue.back_off(key).min(span)),
+                    Ok(action) => {
+                        worker.queue.forget(key);
+                        match action {
+                            Action::RequeueAfter(span) => Some(span),
+                            _ => None,
+                        }
+                    }
+                    Err(_) => Some(worker.queue.back_off(key)),
                 }
             }
-            Err(_) => {
-                let delay = self.queues[i].back_off(key);
-                self.wake_later(i, key, delay, cause);
-            }
-        }
-    }
-
-    /// Handles an exhausted client rate limit: the pass is resumed when the key's turn comes.
-    pub(super) fn wait_for_turn(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
-        let turn = self.limits[i].wait(key);
-        self.wake_later(i, key, turn.0.saturating_sub(self.now.0).max(1), cause);
-    }
-
-    pub(super) fn wake_later(
-        &mut self,
-        i: usize,
-        key: &ObjectRef,
-        span: u64,
-        cause: Option<EntryId>,
-    ) {
-        let at = self.now.after(span);
-        if self.queues[i].add_at(key, at, cause) {
-            self.push(at, Task::Wake(i as u8, key.clone()));
-        }
-    }
-
-    pub(super) fn resync(&mut self, i: usize) {
-        let Some((seconds, kinds)) = controllers::ALL[i].resync() else {
-            return;
         };
-        let cache = &self.informers[MANAGER].cache;
-        let keys: Vec<_> = kinds
-            .iter()
-            .flat_map(|kind| cache.list(*kind))
-            .map(|o| o.key())
-            .collect();
-        for key in keys {
-            self.enqueue(i, &key, self.now, None);
+        if let Some(span) = requeue {
+            self.manager
+                .requeue_after(i, key, span, cause, &mut self.tasks);
         }
-        self.push(self.now.after(seconds * SECOND), Task::Resync(i as u8));
     }
 }

@@ -1,5 +1,4 @@
-use apiserver::Why;
-use apiserver::{Delete, Patch};
+use apiserver::{Patch, Request, Verb};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, ObjectRef};
@@ -8,14 +7,13 @@ use sim_core::rng::Rng;
 
 /// Makes a random change to a cluster.
 fn disturb(sim: &mut Sim, rng: &mut Rng) {
-    let origin = sim.command("something");
     let (node, set) = (
         format!("node-{}", 1 + rng.below(9)),
         format!("web-{}", rng.below(3)),
     );
     let mut patch = |kind, name: &str, change: Value| {
         let key = ObjectRef::new(kind, if kind == Kind::Node { "" } else { "default" }, name);
-        drop(sim.request(|server| server.patch(&origin, &key, Patch::Merge, &change, Why::Asked)));
+        sim.request(&Request::patch(&key, Patch::merge(change)));
     };
     let taint = |effect: &str| json!({"spec": {"taints": [{"key": "gpu", "value": "yes", "effect": effect}]}});
     match rng.below(9) {
@@ -43,13 +41,9 @@ fn disturb(sim: &mut Sim, rng: &mut Rng) {
             json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}}),
         ),
         _ => {
-            let all: Vec<ObjectRef> = sim.list(Kind::Pod).map(|pod| pod.key()).collect();
+            let all: Vec<ObjectRef> = sim.store().list(Kind::Pod).map(|pod| pod.key()).collect();
             if let Some(key) = all.get(rng.below(all.len().max(1) as u64) as usize) {
-                drop(
-                    sim.request(|server| {
-                        server.delete(&origin, key, Delete::default(), Why::Asked)
-                    }),
-                );
+                sim.request(&Request::new(Verb::Delete, key));
             }
         }
     }
@@ -60,7 +54,6 @@ fn disturb(sim: &mut Sim, rng: &mut Rng) {
 fn cached_verdicts_match_a_full_cycle() {
     for seed in 0..12 {
         let (mut sim, mut rng) = (Sim::new(ClusterConfig::with_nodes(9), seed), Rng::new(seed));
-        let origin = sim.command("kubectl apply -f -");
         for i in 0..3 {
             let name = format!("web-{i}");
             // There is not enough room for all Pods of the last Deployment.
@@ -69,7 +62,8 @@ fn cached_verdicts_match_a_full_cycle() {
                 "replicas": 20, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}},
                     "spec": {"containers": [{"name": "nginx", "image": "nginx", "resources": {"requests": requests}}]}}}});
             assert!(
-                sim.request(|server| server.create_value(&origin, set, Why::Asked))
+                sim.request(&Request::of_manifest(Verb::Create, set))
+                    .result
                     .is_ok()
             );
         }

@@ -2,98 +2,75 @@
 //!
 //! Models `normalizeDesiredReplicas…` of `pkg/controller/podautoscaler/horizontal.go`.
 
-use controller_runtime::client::Memory;
-use k8s_model::Str;
-use k8s_model::json::record;
+use k8s_model::Time;
+use k8s_model::autoscaling::{ScalingBehavior, ScalingRules};
 use k8s_model::time::SECOND;
-use serde_json::Value;
-use smol_str::format_smolstr;
+use std::collections::BTreeMap;
 
 /// Default stabilization window of a scale-down, in seconds.
 const DEFAULT_DOWN_WINDOW_S: i64 = 300;
 
-record! {
-    #[derive(Default)]
-    pub struct Behavior {
-        pub scale_up: Rules = "scaleUp",
-        pub scale_down: Rules = "scaleDown",
-    }
-
-    #[derive(Default)]
-    pub struct Rules {
-        pub stabilization_window_seconds: Option<i64> = "stabilizationWindowSeconds",
-        pub select_policy: Str = "selectPolicy",
-        pub policies: Vec<ScalingPolicy> = "policies",
-        pub tolerance: Value = "tolerance",
-    }
-
-    #[derive(Default)]
-    pub struct ScalingPolicy {
-        /// Policy type, `Pods` or `Percent`.
-        pub kind: Str = "type",
-        pub value: i64 = "value",
-        pub period_seconds: i64 = "periodSeconds",
-    }
+/// Recommendations and scaling events of one autoscaler, by their times.
+#[derive(Clone, Default)]
+pub struct ScaleHistory {
+    recommendations: BTreeMap<Time, i32>,
+    scale_ups: BTreeMap<Time, i32>,
+    scale_downs: BTreeMap<Time, i32>,
 }
 
-/// Recommendations and scaling events of one autoscaler, with their times.
-pub struct ScaleHistory<'m> {
-    /// Entries, keyed by a letter and the time in microseconds.
-    pub memory: &'m mut Memory,
-    /// Current virtual time, in microseconds.
-    pub now: i64,
-}
+impl ScaleHistory {
+    /// Returns true if nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.recommendations.is_empty() && self.scale_ups.is_empty() && self.scale_downs.is_empty()
+    }
 
-impl ScaleHistory<'_> {
     /// Records a recommended size.
-    pub fn recommend(&mut self, replicas: i32) {
-        self.note('r', replicas);
+    pub fn recommend(&mut self, time: Time, replicas: i32) {
+        self.recommendations.insert(time, replicas);
     }
 
     /// Records a scaling event.
-    pub fn scaled(&mut self, from: i32, to: i32) {
+    pub fn scaled(&mut self, time: Time, from: i32, to: i32) {
         if to > from {
-            self.note('u', to - from)
+            self.scale_ups.insert(time, to - from);
         } else {
-            self.note('d', from - to)
+            self.scale_downs.insert(time, from - to);
         }
     }
 
-    fn note(&mut self, kind: char, value: i32) {
-        self.memory
-            .insert(format_smolstr!("{kind}{:020}", self.now), i64::from(value));
-    }
-
     /// Drops recommendations and scaling events older than the given ages, in seconds.
-    fn forget(&mut self, wants: i64, changes: i64) {
-        let now = self.now;
-        self.memory.retain(|key, _| {
-            let keep = if key.starts_with('r') { wants } else { changes };
-            key.get(1..)
-                .and_then(|at| at.parse::<i64>().ok())
-                .is_some_and(|at| at >= now.saturating_sub(keep.saturating_mul(SECOND as i64)))
-        });
+    fn forget(&mut self, now: Time, recommendations: i64, events: i64) {
+        let keep = |entries: &mut BTreeMap<Time, i32>, seconds: i64| {
+            entries.retain(|time, _| now.0.saturating_sub(time.0) <= micros(seconds));
+        };
+        keep(&mut self.recommendations, recommendations);
+        keep(&mut self.scale_ups, events);
+        keep(&mut self.scale_downs, events);
     }
 
-    /// Returns the values of one kind from the last `seconds`.
-    fn since(&self, kind: char, seconds: i64) -> impl Iterator<Item = i64> {
-        let after = self
-            .now
-            .saturating_sub(seconds.saturating_mul(SECOND as i64));
-        let values = self.memory.iter().filter(move |(key, _)| {
-            key.starts_with(kind)
-                && key
-                    .get(1..)
-                    .and_then(|at| at.parse::<i64>().ok())
-                    .is_some_and(|at| at > after)
-        });
-        values.map(|(_, value)| *value)
+    /// Returns the recommendations of the last `seconds`.
+    fn recent(&self, now: Time, seconds: i64) -> impl Iterator<Item = i64> {
+        since(&self.recommendations, now, seconds)
     }
 
-    /// Returns the number of replicas at the beginning of a period.
-    fn start_of(&self, seconds: i64, current: i64) -> i64 {
-        current - self.since('u', seconds).sum::<i64>() + self.since('d', seconds).sum::<i64>()
+    /// Returns the number of replicas at the beginning of a period that ends now.
+    fn start_of(&self, now: Time, seconds: i64, current: i64) -> i64 {
+        current - since(&self.scale_ups, now, seconds).sum::<i64>()
+            + since(&self.scale_downs, now, seconds).sum::<i64>()
     }
+}
+
+/// Returns the values of the last `seconds`.
+fn since(entries: &BTreeMap<Time, i32>, now: Time, seconds: i64) -> impl Iterator<Item = i64> {
+    let recent = move |(time, _): &(&Time, &i32)| now.0.saturating_sub(time.0) < micros(seconds);
+    entries
+        .iter()
+        .filter(recent)
+        .map(|(_, value)| i64::from(*value))
+}
+
+fn micros(seconds: i64) -> u64 {
+    (seconds.max(0) as u64).saturating_mul(SECOND)
 }
 
 /// Status, reason and message of a condition.
@@ -142,18 +119,21 @@ const TOO_FEW: ConditionText = (
 
 /// Returns the size allowed now for the desired one, with the conditions `AbleToScale` and `ScalingLimited`.
 pub fn normalize(
-    behavior: Option<&Behavior>,
-    history: &mut ScaleHistory<'_>,
-    (current, wanted): (i32, i32),
-    (least, most): (i32, i32),
+    behavior: Option<&ScalingBehavior>,
+    history: &mut ScaleHistory,
+    now: Time,
+    current: i32,
+    wanted: i32,
+    least: i32,
+    most: i32,
 ) -> (i32, ConditionText, ConditionText) {
     let (stable, able) = match behavior {
-        None => stabilize_down(history, wanted),
-        Some(behavior) => stabilize(behavior, history, current, wanted),
+        None => stabilize_down(history, now, wanted),
+        Some(behavior) => stabilize(behavior, history, now, current, wanted),
     };
     let (allowed, limited) = match behavior {
         None => limit_simply(current, stable, least, most),
-        Some(behavior) => limit(behavior, history, current, stable, least, most),
+        Some(behavior) => limit(behavior, history, now, current, stable, least, most),
     };
     // A limit that changes nothing is reported as False.
     (
@@ -167,14 +147,14 @@ pub fn normalize(
     )
 }
 
-fn stabilize_down(history: &mut ScaleHistory<'_>, wanted: i32) -> (i32, ConditionText) {
-    history.forget(DEFAULT_DOWN_WINDOW_S, 0);
+fn stabilize_down(history: &mut ScaleHistory, now: Time, wanted: i32) -> (i32, ConditionText) {
+    history.forget(now, DEFAULT_DOWN_WINDOW_S, 0);
     let highest = history
-        .since('r', DEFAULT_DOWN_WINDOW_S)
+        .recent(now, DEFAULT_DOWN_WINDOW_S)
         .max()
         .unwrap_or(0)
         .max(i64::from(wanted)) as i32;
-    history.recommend(wanted);
+    history.recommend(now, wanted);
     (
         highest,
         if highest == wanted {
@@ -186,8 +166,9 @@ fn stabilize_down(history: &mut ScaleHistory<'_>, wanted: i32) -> (i32, Conditio
 }
 
 fn stabilize(
-    behavior: &Behavior,
-    history: &mut ScaleHistory<'_>,
+    behavior: &ScalingBehavior,
+    history: &mut ScaleHistory,
+    now: Time,
     current: i32,
     wanted: i32,
 ) -> (i32, ConditionText) {
@@ -196,7 +177,7 @@ fn stabilize(
         .scale_down
         .stabilization_window_seconds
         .unwrap_or(DEFAULT_DOWN_WINDOW_S);
-    let longest = |rules: &Rules| {
+    let longest = |rules: &ScalingRules| {
         rules
             .policies
             .iter()
@@ -205,20 +186,21 @@ fn stabilize(
             .unwrap_or(0)
     };
     history.forget(
+        now,
         up.max(down),
         longest(&behavior.scale_up).max(longest(&behavior.scale_down)),
     );
     let lowest = history
-        .since('r', up)
+        .recent(now, up)
         .min()
         .unwrap_or(i64::MAX)
         .min(i64::from(wanted)) as i32;
     let highest = history
-        .since('r', down)
+        .recent(now, down)
         .max()
         .unwrap_or(0)
         .max(i64::from(wanted)) as i32;
-    history.recommend(wanted);
+    history.recommend(now, wanted);
     let stable = current.max(lowest).min(highest);
     let said = match () {
         () if stable == wanted => READY,
@@ -244,15 +226,16 @@ fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, Condi
 }
 
 fn limit(
-    behavior: &Behavior,
-    history: &ScaleHistory<'_>,
+    behavior: &ScalingBehavior,
+    history: &ScaleHistory,
+    now: Time,
     current: i32,
     wanted: i32,
     least: i32,
     most: i32,
 ) -> (i32, ConditionText) {
     if wanted > current {
-        let fastest = fastest(&behavior.scale_up, history, current, true).max(current);
+        let fastest = fastest(&behavior.scale_up, history, now, current, true).max(current);
         let (top, said) = if most > fastest {
             (fastest, UP_LIMIT)
         } else {
@@ -262,7 +245,7 @@ fn limit(
             return (top, said);
         }
     } else if wanted < current {
-        let fastest = fastest(&behavior.scale_down, history, current, false).min(current);
+        let fastest = fastest(&behavior.scale_down, history, now, current, false).min(current);
         let (bottom, said) = if least < fastest {
             (fastest, DOWN_LIMIT)
         } else {
@@ -276,12 +259,12 @@ fn limit(
 }
 
 /// Returns the size that the policies allow, chosen among them by `selectPolicy`.
-fn fastest(rules: &Rules, history: &ScaleHistory<'_>, current: i32, up: bool) -> i32 {
+fn fastest(rules: &ScalingRules, history: &ScaleHistory, now: Time, current: i32, up: bool) -> i32 {
     if rules.select_policy == "Disabled" {
         return current;
     }
     let sizes = rules.policies.iter().map(|policy| {
-        let start = history.start_of(policy.period_seconds, i64::from(current));
+        let start = history.start_of(now, policy.period_seconds, i64::from(current));
         match (policy.kind.as_str(), up) {
             ("Pods", true) => start + policy.value,
             ("Pods", false) => start - policy.value,
@@ -306,7 +289,7 @@ mod tests {
     use k8s_model::json;
     use serde_json::json;
 
-    fn behavior() -> Behavior {
+    fn behavior() -> ScalingBehavior {
         let four = json!({ "type": "Pods", "value": 4, "periodSeconds": 15 });
         let double = json!({ "type": "Percent", "value": 100, "periodSeconds": 15 });
         let value = json!({ "scaleUp": { "stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [four, double] },
@@ -316,16 +299,13 @@ mod tests {
 
     #[test]
     fn a_size_grows_by_the_fastest_policy_and_shrinks_after_its_window() {
-        let (behavior, mut memory) = (behavior(), Memory::new());
-        let mut at = |seconds: i64, current: i32, wanted: i32| {
-            let mut history = ScaleHistory {
-                memory: &mut memory,
-                now: seconds * SECOND as i64,
-            };
+        let (behavior, mut history) = (behavior(), ScaleHistory::default());
+        let mut at = |seconds: u64, current: i32, wanted: i32| {
+            let now = Time(seconds * SECOND);
             let (size, able, limited) =
-                normalize(Some(&behavior), &mut history, (current, wanted), (1, 8));
+                normalize(Some(&behavior), &mut history, now, current, wanted, 1, 8);
             if size != current {
-                history.scaled(current, size);
+                history.scaled(now, current, size);
             }
             (size, able.1, limited.0, limited.1)
         };
@@ -350,13 +330,10 @@ mod tests {
 
     #[test]
     fn without_a_behavior_it_doubles_at_most_and_waits_five_minutes_to_shrink() {
-        let mut memory = Memory::new();
-        let mut at = |seconds: i64, current: i32, wanted: i32| {
-            let mut history = ScaleHistory {
-                memory: &mut memory,
-                now: seconds * SECOND as i64,
-            };
-            let (size, able, limited) = normalize(None, &mut history, (current, wanted), (2, 20));
+        let mut history = ScaleHistory::default();
+        let mut at = |seconds: u64, current: i32, wanted: i32| {
+            let now = Time(seconds * SECOND);
+            let (size, able, limited) = normalize(None, &mut history, now, current, wanted, 2, 20);
             (size, able.1, limited.1)
         };
         assert_eq!(at(0, 3, 10), (6, "ReadyForNewScale", "ScaleUpLimit"));

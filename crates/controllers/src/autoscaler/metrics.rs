@@ -191,12 +191,7 @@ fn stand(target: &MetricTarget, object: &Object, view: &PassView<'_>) -> Option<
 
 /// Returns the containers that run side by side, including sidecars.
 fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
-    pod.spec.containers.iter().chain(
-        pod.spec
-            .init_containers
-            .iter()
-            .filter(|c| c.restart_policy == "Always"),
-    )
+    pod.spec.serving_containers()
 }
 
 /// Returns the usage of a Pod, or of its target container; usage is shared evenly among the containers.

@@ -5,21 +5,26 @@
 //! Models `pkg/controller/podautoscaler/horizontal.go`.
 
 mod behavior;
+pub mod conditions;
 mod metrics;
 
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, ObjectScale};
-use behavior::{Behavior, ScaleHistory, normalize};
+use apiserver::{Component, ControllerId};
+use behavior::{ScaleHistory, normalize};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use k8s_model::json::{self, record};
+use k8s_model::autoscaling::{
+    HorizontalPodAutoscalerCondition, HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus,
+    MetricSpec, MetricStatus, MetricValueStatus, ResourceMetricSource, ResourceMetricStatus,
+};
 use k8s_model::quantity::{self, Quantity};
 use k8s_model::selector::LabelSelector;
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
+use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use metrics::{MetricGoal, MetricTarget, Proposal, Tolerances, propose};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
@@ -28,27 +33,9 @@ pub const SCALER_PERIOD_SECONDS: u64 = 15;
 const PERIOD_US: Duration = SCALER_PERIOD_SECONDS * SECOND;
 const TOLERANCE: f64 = 0.1;
 
-record! {
-    #[derive(Default)]
-    struct Spec {
-        scale_target_ref: TargetRef = "scaleTargetRef",
-        min_replicas: Option<i32> = "minReplicas",
-        max_replicas: i32 = "maxReplicas",
-        metrics: Vec<Value> = "metrics",
-        behavior: Option<Behavior> = "behavior",
-    }
-
-    #[derive(Default)]
-    struct TargetRef {
-        api_version: Str = "apiVersion",
-        kind: Str = "kind",
-        name: Str = "name",
-    }
-}
-
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "horizontal-pod-autoscaler",
+    component: Component::Controller(&ControllerId::new("horizontal-pod-autoscaler")),
     aliases: &[],
     title: "horizontal pod autoscaler",
     icon: "i-hpa",
@@ -82,31 +69,19 @@ impl Controller for HorizontalPodAutoscaler {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
         };
-        let Body::Other(body) = &object.body else {
+        let Some(spec) = HorizontalPodAutoscalerSpec::of(object) else {
             return Ok(Action::AwaitChange);
         };
-        let Ok(spec) = json::part::<Spec>(body.get("spec")) else {
-            return Ok(Action::AwaitChange);
-        };
-        let status = body
-            .get("status")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
         let mut pass = AutoscalerPass {
             object,
             spec: &spec,
-            status,
+            status: HorizontalPodAutoscalerStatus::of(object),
             now: view.wall,
         };
         pass.run(view, out);
-        let status = Value::Object(pass.status);
+        let status = pass.status;
         // A concurrent change is seen in the next pass.
-        let _ = out.update_status(object, Why::Observed, |o| {
-            if let Body::Other(body) = &mut o.body {
-                body.insert("status".into(), status);
-            }
-        });
+        let _ = out.update_status(object, Why::Observed, |o| status.put(o));
         Ok(Action::RequeueAfter(PERIOD_US))
     }
 }
@@ -114,8 +89,8 @@ impl Controller for HorizontalPodAutoscaler {
 /// Reconcile pass over one autoscaler.
 struct AutoscalerPass<'a> {
     object: &'a Rc<Object>,
-    spec: &'a Spec,
-    status: Map<String, Value>,
+    spec: &'a HorizontalPodAutoscalerSpec,
+    status: HorizontalPodAutoscalerStatus,
     now: Timestamp,
 }
 
@@ -128,33 +103,31 @@ struct Wanted {
 
 impl AutoscalerPass<'_> {
     fn run(&mut self, view: &PassView<'_>, out: &mut LoopClient<'_>) {
-        let target = match self.target(out) {
+        let target = match target(self.object, self.spec, out) {
             Ok(target) => target,
             Err(message) => {
                 out.event(self.object, "Warning", "FailedGetScale", message.as_str());
                 let message = format!(
                     "the HPA controller was unable to get the target's current scale: {message}"
                 );
-                return self.set_condition("AbleToScale", ("False", "FailedGetScale", &message));
+                return self.set_condition("AbleToScale", "False", "FailedGetScale", &message);
             }
         };
         let what = "the HPA controller was able to get the target's current scale";
-        self.set_condition("AbleToScale", ("True", "SucceededGetScale", what));
+        self.set_condition("AbleToScale", "True", "SucceededGetScale", what);
         let (target, scale) = target;
         let current = scale.replicas as i32;
         let least = self.spec.min_replicas.unwrap_or(1);
-        if out.memory.is_empty() {
+        let mut history: ScaleHistory = out.state.take();
+        if history.is_empty() {
             // One microsecond earlier: the current recommendation is recorded separately.
-            ScaleHistory {
-                memory: out.memory,
-                now: view.now.0 as i64 - 1,
-            }
-            .recommend(current);
+            history.recommend(Time(view.now.0.saturating_sub(1)), current);
         }
-        let mut metrics = Value::Null;
+        out.state.set(history);
+        let mut metrics = None;
         let (wanted, reason) = if current == 0 && least != 0 {
             let message = "scaling is disabled since the replica count of the target is zero";
-            self.set_condition("ScalingActive", ("False", "ScalingDisabled", message));
+            self.set_condition("ScalingActive", "False", "ScalingDisabled", message);
             (0, String::new())
         } else if current > self.spec.max_replicas {
             (
@@ -172,12 +145,7 @@ impl AutoscalerPass<'_> {
             let wanted = match wanted {
                 Ok(wanted) => wanted,
                 Err(message) => {
-                    let desired = self
-                        .status
-                        .get("desiredReplicas")
-                        .cloned()
-                        .unwrap_or(0.into());
-                    self.set_counts(current, desired, metrics);
+                    self.set_counts(current, self.status.desired_replicas, metrics);
                     return out.event(
                         self.object,
                         "Warning",
@@ -190,61 +158,28 @@ impl AutoscalerPass<'_> {
                 std::cmp::Ordering::Greater => format!("{} above target", wanted.metric),
                 _ => "All metrics below target".into(),
             };
-            let mut history = ScaleHistory {
-                memory: out.memory,
-                now: view.now.0 as i64,
-            };
-            let sizes = (current, wanted.replicas);
+            let mut history: ScaleHistory = out.state.take();
             let (size, able, limited) = normalize(
                 self.spec.behavior.as_ref(),
                 &mut history,
-                sizes,
-                (least, self.spec.max_replicas),
+                view.now,
+                current,
+                wanted.replicas,
+                least,
+                self.spec.max_replicas,
             );
-            self.set_condition("AbleToScale", able);
-            self.set_condition("ScalingLimited", limited);
+            out.state.set(history);
+            for (kind, (status, reason, message)) in
+                [("AbleToScale", able), ("ScalingLimited", limited)]
+            {
+                self.set_condition(kind, status, reason, message);
+            }
             (size, reason)
         };
-        if wanted != current && !self.rescale(&target.key(), (current, wanted), &reason, view, out)
-        {
-            let desired = self
-                .status
-                .get("desiredReplicas")
-                .cloned()
-                .unwrap_or(0.into());
-            return self.set_counts(current, desired, metrics);
+        if wanted != current && !self.rescale(&target.key(), current, wanted, &reason, view, out) {
+            return self.set_counts(current, self.status.desired_replicas, metrics);
         }
-        self.set_counts(current, wanted.into(), metrics);
-    }
-
-    /// Returns the scale target and its scale; the error is the API server's message.
-    fn target(&self, out: &LoopClient<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
-        let wanted = &self.spec.scale_target_ref;
-        let Some(kind) = out
-            .server
-            .definitions()
-            .named(&wanted.api_version, &wanted.kind)
-        else {
-            let group = wanted
-                .api_version
-                .split_once('/')
-                .map_or("", |(group, _)| group);
-            return Err(format!(
-                "no matches for kind {:?} in group {group:?}",
-                wanted.kind.as_str()
-            ));
-        };
-        let key = ObjectRef::new(kind, &self.object.meta.namespace, &wanted.name);
-        let object = out
-            .server
-            .get(&key)
-            .cloned()
-            .ok_or_else(|| ApiError::not_found(kind, &key.name).message)?;
-        let scale = out
-            .server
-            .scale_of(&object)
-            .map_err(|error| error.message)?;
-        Ok((object, scale))
+        self.set_counts(current, wanted, metrics);
     }
 
     /// Returns the selector of the target's Pods; without one no metric can be read.
@@ -268,7 +203,7 @@ impl AutoscalerPass<'_> {
             }
         };
         out.event(self.object, "Warning", reason, message.as_str());
-        self.set_condition("ScalingActive", ("False", "InvalidSelector", &condition));
+        self.set_condition("ScalingActive", "False", "InvalidSelector", &condition);
         Err(message)
     }
 
@@ -280,25 +215,25 @@ impl AutoscalerPass<'_> {
         scale: &ObjectScale,
         view: &PassView<'_>,
         out: &mut LoopClient<'_>,
-    ) -> (Result<Wanted, String>, Value) {
+    ) -> (Result<Wanted, String>, Option<Vec<MetricStatus>>) {
         let selector = &match self.selector(scale, out) {
             Ok(selector) => selector,
-            Err(message) => return (Err(message), Value::Null),
+            Err(message) => return (Err(message), None),
         };
-        if let Some(message) = self.rivals(namespace, selector, view, out) {
+        if let Some(message) = self.ambiguous_selector(namespace, selector, view, out) {
             out.event(
                 self.object,
                 "Warning",
                 "AmbiguousSelector",
                 message.as_str(),
             );
-            self.set_condition("ScalingActive", ("False", "AmbiguousSelector", &message));
-            return (Err(message), Value::Null);
+            self.set_condition("ScalingActive", "False", "AmbiguousSelector", &message);
+            return (Err(message), None);
         }
         let (mut statuses, mut wanted) = (Vec::new(), None::<Wanted>);
         let (mut invalid, mut first) = (0, None);
         for metric in &self.spec.metrics {
-            let source = MetricSource::of(metric);
+            let source = MetricSource(metric);
             let result = source.target().and_then(|target| {
                 let proposal = propose(
                     &target,
@@ -326,26 +261,25 @@ impl AutoscalerPass<'_> {
                     }
                 }
                 Err(message) => {
-                    statuses.push(json!({ "type": "" }));
+                    statuses.push(MetricStatus::default());
                     out.event(self.object, "Warning", source.reason(), message.as_str());
                     invalid += 1;
                     first.get_or_insert((source.reason(), source.outer(&message), message));
                 }
             }
         }
-        let statuses = Value::Array(statuses);
         let down = wanted
             .as_ref()
             .is_none_or(|wanted| wanted.replicas < current);
         if let (Some((reason, outer, message)), true) = (first, down) {
             let text = format!("the HPA was unable to compute the replica count: {message}");
-            self.set_condition("ScalingActive", ("False", reason, &text));
+            self.set_condition("ScalingActive", "False", reason, &text);
             let all = self.spec.metrics.len();
             return (
                 Err(format!(
                     "invalid metrics ({invalid} invalid out of {all}), first error is: {outer}"
                 )),
-                statuses,
+                Some(statuses),
             );
         }
         let wanted = wanted.unwrap_or(Wanted {
@@ -356,12 +290,12 @@ impl AutoscalerPass<'_> {
             "the HPA was able to successfully calculate a replica count from {}",
             wanted.metric
         );
-        self.set_condition("ScalingActive", ("True", "ValidMetricFound", &text));
-        (Ok(wanted), statuses)
+        self.set_condition("ScalingActive", "True", "ValidMetricFound", &text);
+        (Ok(wanted), Some(statuses))
     }
 
     /// Returns a message if other autoscalers select the same Pods, in which case none of them scales.
-    fn rivals(
+    fn ambiguous_selector(
         &self,
         namespace: &Str,
         selector: &LabelSelector,
@@ -375,31 +309,20 @@ impl AutoscalerPass<'_> {
                 .filter(|other| other.meta.uid != self.object.meta.uid)
         };
         others().next()?;
+        let pods = view
+            .cache
+            .pods_selected(namespace, &selector.match_labels, &|labels| {
+                selector.matches(labels)
+            });
         let mut names = Vec::new();
         for other in view.cache.list_in(kind, namespace) {
-            let Body::Other(body) = &other.body else {
-                continue;
-            };
-            let Ok(spec) = json::part::<Spec>(body.get("spec")) else {
-                continue;
-            };
-            let pass = AutoscalerPass {
-                object: other,
-                spec: &spec,
-                status: Map::new(),
-                now: self.now,
-            };
-            let Some(theirs) = pass
-                .target(out)
-                .ok()
+            let Some(theirs) = HorizontalPodAutoscalerSpec::of(other)
+                .and_then(|spec| target(other, &spec, out).ok())
                 .and_then(|(_, scale)| scale.pod_selector().ok())
             else {
                 continue;
             };
-            let shared = |pod: &Rc<Object>| {
-                selector.matches(&pod.meta.labels) && theirs.matches(&pod.meta.labels)
-            };
-            if view.cache.list_in(Kind::Pod, namespace).any(shared) {
+            if pods.iter().any(|pod| theirs.matches(&pod.meta.labels)) {
                 names.push(format!("{namespace}/{}", other.meta.name));
             }
         }
@@ -434,7 +357,8 @@ impl AutoscalerPass<'_> {
     fn rescale(
         &mut self,
         key: &ObjectRef,
-        (from, to): (i32, i32),
+        from: i32,
+        to: i32,
         reason: &str,
         view: &PassView<'_>,
         out: &mut LoopClient<'_>,
@@ -456,11 +380,11 @@ impl AutoscalerPass<'_> {
             );
             let message =
                 format!("the HPA controller was unable to update the target scale: {error}");
-            self.set_condition("AbleToScale", ("False", "FailedUpdateScale", &message));
+            self.set_condition("AbleToScale", "False", "FailedUpdateScale", &message);
             return false;
         }
         let message = format!("the HPA controller was able to update the target scale to {to}");
-        self.set_condition("AbleToScale", ("True", "SucceededRescale", &message));
+        self.set_condition("AbleToScale", "True", "SucceededRescale", &message);
         out.event(
             self.object,
             "Normal",
@@ -468,81 +392,81 @@ impl AutoscalerPass<'_> {
             format_smolstr!("New size: {to}; reason: {reason}"),
         );
         if self.spec.behavior.is_some() {
-            ScaleHistory {
-                memory: out.memory,
-                now: view.now.0 as i64,
-            }
-            .scaled(from, to);
+            out.state
+                .update(|history: &mut ScaleHistory| history.scaled(view.now, from, to));
         }
-        self.status
-            .insert("lastScaleTime".into(), self.now.rfc3339().into());
+        self.status.last_scale_time = Some(self.now);
         true
     }
 
-    fn set_counts(&mut self, current: i32, desired: Value, metrics: Value) {
-        if current != 0 {
-            self.status.insert("currentReplicas".into(), current.into());
-        } else {
-            self.status.remove("currentReplicas");
-        }
-        self.status.insert("desiredReplicas".into(), desired);
-        self.status.insert("currentMetrics".into(), metrics);
+    fn set_counts(&mut self, current: i32, desired: i32, metrics: Option<Vec<MetricStatus>>) {
+        self.status.current_replicas = current;
+        self.status.desired_replicas = desired;
+        self.status.current_metrics = metrics;
     }
 
-    fn set_condition(&mut self, kind: &str, (status, reason, message): (&str, &str, &str)) {
-        let list = self
-            .status
-            .entry("conditions")
-            .or_insert_with(|| Value::Array(Vec::new()));
-        let Value::Array(list) = list else { return };
-        let index = list
-            .iter()
-            .position(|c| c["type"] == kind)
-            .unwrap_or_else(|| {
-                list.push(json!({ "type": kind }));
-                list.len() - 1
-            });
-        let condition = &mut list[index];
-        if condition["status"] != status {
-            condition["lastTransitionTime"] = self.now.rfc3339().into();
-        }
-        condition["status"] = status.into();
-        condition["reason"] = reason.into();
-        condition["message"] = message.into();
+    fn set_condition(
+        &mut self,
+        kind: &'static str,
+        status: &'static str,
+        reason: &str,
+        message: &str,
+    ) {
+        self.status.set_condition(HorizontalPodAutoscalerCondition {
+            last_transition_time: Some(self.now),
+            message: message.into(),
+            reason: reason.into(),
+            status: Str::new_static(status),
+            kind: Str::new_static(kind),
+        });
     }
+}
+
+/// Returns the scale target and its scale; the error is the API server's message.
+fn target(
+    scaler: &Object,
+    spec: &HorizontalPodAutoscalerSpec,
+    out: &LoopClient<'_>,
+) -> Result<(Rc<Object>, ObjectScale), String> {
+    let wanted = &spec.scale_target_ref;
+    let Some(kind) = out.definitions().named(&wanted.api_version, &wanted.kind) else {
+        let group = wanted
+            .api_version
+            .split_once('/')
+            .map_or("", |(group, _)| group);
+        return Err(format!(
+            "no matches for kind {:?} in group {group:?}",
+            wanted.kind.as_str()
+        ));
+    };
+    let key = ObjectRef::new(kind, &scaler.meta.namespace, &wanted.name);
+    let object = out
+        .store()
+        .get(&key)
+        .cloned()
+        .ok_or_else(|| ApiError::not_found(kind, &key.name).message)?;
+    let scale = ObjectScale::of(out.definitions(), &object).map_err(|error| error.message)?;
+    Ok((object, scale))
 }
 
 /// Metric of the spec.
-struct MetricSource<'a> {
-    kind: &'a str,
-    part: &'a Value,
-}
+struct MetricSource<'a>(&'a MetricSpec);
 
-impl<'a> MetricSource<'a> {
-    fn of(metric: &'a Value) -> MetricSource<'a> {
-        let kind = metric["type"].as_str().unwrap_or("");
-        let field = match kind {
-            "Resource" => "resource",
-            "ContainerResource" => "containerResource",
-            "Pods" => "pods",
-            "Object" => "object",
-            _ => "external",
-        };
-        MetricSource {
-            kind,
-            part: &metric[field],
+impl MetricSource<'_> {
+    fn kind(&self) -> &str {
+        &self.0.kind
+    }
+
+    /// Returns the resource that is measured.
+    fn resource(&self) -> &ResourceMetricSource {
+        match self.kind() {
+            "ContainerResource" => &self.0.container_resource,
+            _ => &self.0.resource,
         }
     }
 
-    fn text(&self, path: &str) -> &'a str {
-        self.part
-            .pointer(path)
-            .and_then(Value::as_str)
-            .unwrap_or("")
-    }
-
     fn reason(&self) -> &'static str {
-        match self.kind {
+        match self.kind() {
             "Resource" => "FailedGetResourceMetric",
             "ContainerResource" => "FailedGetContainerResourceMetric",
             "Pods" => "FailedGetPodsMetric",
@@ -553,21 +477,23 @@ impl<'a> MetricSource<'a> {
 
     /// Returns the metric's target. Metrics of other sources have no API here.
     fn target(&self) -> Result<MetricTarget, String> {
-        let (resource, metric) = (self.text("/name"), self.text("/metric/name"));
         let custom = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
-        match self.kind {
+        match self.kind() {
             "Resource" | "ContainerResource" => {}
-            "Pods" => return Err(format!("unable to get metric {metric}: {custom}")),
+            "Pods" => {
+                let metric = &self.0.pods.metric.name;
+                return Err(format!("unable to get metric {metric}: {custom}"));
+            }
             "Object" => {
-                let (kind, name) = (
-                    self.text("/describedObject/kind"),
-                    self.text("/describedObject/name"),
-                );
+                let (metric, described) =
+                    (&self.0.object.metric.name, &self.0.object.described_object);
                 return Err(format!(
-                    "unable to get metric {metric}: {kind} on {name}: {custom}"
+                    "unable to get metric {metric}: {} on {}: {custom}",
+                    described.kind, described.name
                 ));
             }
             _ => {
+                let metric = &self.0.external.metric.name;
                 let cause = format!(
                     "the server could not find the requested resource (get {metric}.external.metrics.k8s.io)"
                 );
@@ -576,10 +502,10 @@ impl<'a> MetricSource<'a> {
                 ));
             }
         }
-        let wanted = &self.part["target"];
+        let source = self.resource();
         let goal = match (
-            &wanted["averageValue"],
-            wanted["averageUtilization"].as_i64(),
+            &source.target.average_value,
+            source.target.average_utilization,
         ) {
             (Value::Null, Some(percent)) => MetricGoal::Utilization(percent),
             (Value::Null, None) => {
@@ -588,9 +514,10 @@ impl<'a> MetricSource<'a> {
             }
             (value, _) => MetricGoal::Value(quantity::milli_of(value)),
         };
-        let container = (self.kind == "ContainerResource").then(|| self.text("/container").into());
+        let container =
+            (self.kind() == "ContainerResource").then(|| source.container.as_str().into());
         Ok(MetricTarget {
-            resource: resource.into(),
+            resource: source.name.as_str().into(),
             container,
             goal,
         })
@@ -598,30 +525,30 @@ impl<'a> MetricSource<'a> {
 
     /// Returns the error for a resource metric that is unavailable.
     fn failure(&self, cause: &str) -> String {
-        let what = if self.part["target"]["averageValue"].is_null() {
+        let what = if self.resource().target.average_value.is_null() {
             "utilization"
         } else {
             "usage"
         };
-        format!("failed to get {} {what}: {cause}", self.text("/name"))
+        format!("failed to get {} {what}: {cause}", self.resource().name)
     }
 
     /// Wraps a failure as reported for the whole computation.
     fn outer(&self, message: &str) -> String {
-        match self.kind {
+        match self.kind() {
             "Resource" => format!(
                 "failed to get {} resource metric value: {message}",
-                self.text("/name")
+                self.resource().name
             ),
             "ContainerResource" => format!(
                 "failed to get {} container metric value: {message}",
-                self.text("/name")
+                self.resource().name
             ),
             "Pods" => format!("failed to get pods metric value: {message}"),
             "Object" => format!("failed to get object metric value: {message}"),
             _ => format!(
                 "failed to get {} external metric value: {message}",
-                self.text("/metric/name")
+                self.0.external.metric.name
             ),
         }
     }
@@ -642,17 +569,26 @@ impl<'a> MetricSource<'a> {
         }
     }
 
-    fn status(&self, target: &MetricTarget, proposal: Proposal) -> Value {
-        let mut current = json!({ "averageValue": Quantity::millis(proposal.average).to_string() });
-        if let Some(percent) = proposal.utilization {
-            current["averageUtilization"] = percent.into();
-        }
+    fn status(&self, target: &MetricTarget, proposal: Proposal) -> MetricStatus {
+        let status = Some(ResourceMetricStatus {
+            container: target.container.as_deref().unwrap_or("").into(),
+            current: MetricValueStatus {
+                average_utilization: proposal.utilization,
+                average_value: Quantity::millis(proposal.average).to_string().into(),
+            },
+            name: target.resource.as_str().into(),
+        });
         match &target.container {
-            None => {
-                json!({ "type": "Resource", "resource": { "name": target.resource.as_str(), "current": current } })
-            }
-            Some(container) => json!({ "type": "ContainerResource", "containerResource": {
-                "name": target.resource.as_str(), "container": container.as_str(), "current": current } }),
+            None => MetricStatus {
+                resource: status,
+                kind: Str::new_static("Resource"),
+                ..Default::default()
+            },
+            Some(_) => MetricStatus {
+                container_resource: status,
+                kind: Str::new_static("ContainerResource"),
+                ..Default::default()
+            },
         }
     }
 }

@@ -8,14 +8,15 @@ use super::{Controller, Event, Watch};
 use apiserver::journal::Op;
 use apiserver::validation::Schedule;
 use apiserver::why::Why;
-use apiserver::{ApiError, Delete, StatusReason};
+use apiserver::{ApiError, DeleteOptions, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
-use k8s_model::batch::Job;
-use k8s_model::json::{self, Json, record};
+use k8s_model::batch::{CronJobSpec, CronJobStatus, Job, JobReference};
+use k8s_model::json::Json;
 use k8s_model::time::{MS, SECOND};
-use k8s_model::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid, Zone};
-use serde_json::{Map, Value, json};
+use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid, Zone};
+use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
@@ -25,40 +26,9 @@ const SETTLE_US: Duration = 2 * MS;
 const TOO_MANY_MISSED: i64 = 100;
 const SCHEDULED: &str = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
-record! {
-    #[derive(Default)]
-    struct CronSpec {
-        schedule: Str = "schedule",
-        time_zone: Option<Str> = "timeZone",
-        starting_deadline_seconds: Option<i64> = "startingDeadlineSeconds",
-        concurrency_policy: Str = "concurrencyPolicy",
-        suspend: bool = "suspend",
-        successful_jobs_history_limit: Option<i64> = "successfulJobsHistoryLimit",
-        failed_jobs_history_limit: Option<i64> = "failedJobsHistoryLimit",
-        job_template: Value = "jobTemplate",
-    }
-
-    #[derive(Clone, PartialEq, Default)]
-    struct CronStatus {
-        active: Vec<Reference> = "active" omitempty,
-        last_schedule_time: Option<Timestamp> = "lastScheduleTime" omitempty,
-        last_successful_time: Option<Timestamp> = "lastSuccessfulTime" omitempty,
-    }
-
-    #[derive(Clone, PartialEq, Default)]
-    struct Reference {
-        api_version: Str = "apiVersion" omitempty,
-        kind: Str = "kind" omitempty,
-        name: Str = "name" omitempty,
-        namespace: Str = "namespace" omitempty,
-        resource_version: Str = "resourceVersion" omitempty,
-        uid: Uid = "uid" omitempty,
-    }
-}
-
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "cronjob-controller",
+    component: Component::Controller(&ControllerId::new("cronjob-controller")),
     aliases: &[],
     title: "cronjob",
     icon: "i-cronjob",
@@ -90,13 +60,14 @@ impl Controller for CronJobController {
         else {
             return 0;
         };
-        let (Some(old), Some(new)) = (CronSpec::of(before), CronSpec::of(event.object)) else {
+        let (Some(old), Some(new)) = (CronJobSpec::of(before), CronJobSpec::of(event.object))
+        else {
             return 0;
         };
         if old.schedule == new.schedule && old.time_zone == new.time_zone {
             return 0;
         }
-        let plan = StartPlan::of(event.object, &new, &status_of(event.object), clock);
+        let plan = StartPlan::of(event.object, &new, &CronJobStatus::of(event.object), clock);
         plan.filter(|plan| !plan.is_never(None))
             .map_or(0, |plan| plan.until_next())
     }
@@ -110,7 +81,7 @@ impl Controller for CronJobController {
         let Some(object) = view.cache.object(key) else {
             return Ok(Action::AwaitChange);
         };
-        let Some(spec) = CronSpec::of(object) else {
+        let Some(spec) = CronJobSpec::of(object) else {
             return Ok(Action::AwaitChange);
         };
         if !view.sees_own_writes {
@@ -121,7 +92,7 @@ impl Controller for CronJobController {
             .owned_of_kind(object.meta.uid, Kind::Job)
             .cloned()
             .collect();
-        let before = status_of(object);
+        let before = CronJobStatus::of(object);
         let mut pass = CronJobPass {
             object,
             spec: &spec,
@@ -129,37 +100,13 @@ impl Controller for CronJobController {
             changed: false,
         };
         pass.clean_up(&jobs, out);
-        pass.look_at(&jobs, out);
+        pass.sync_active(&jobs, out);
         let again = pass.start(view, out);
         if pass.changed {
-            let status = pass.status.write();
-            out.update_status(object, Why::Observed, |o| {
-                if let Body::Other(body) = &mut o.body {
-                    body.insert("status".into(), status);
-                }
-            })?;
+            let status = pass.status;
+            out.update_status(object, Why::Observed, |o| status.put(o))?;
         }
         Ok(again?.map_or(Action::AwaitChange, Action::RequeueAfter))
-    }
-}
-
-fn fields(object: &Object) -> Option<&Map<String, Value>> {
-    if let Body::Other(map) = &object.body {
-        Some(map)
-    } else {
-        None
-    }
-}
-
-fn status_of(object: &Object) -> CronStatus {
-    fields(object)
-        .and_then(|map| json::part(map.get("status")).ok())
-        .unwrap_or_default()
-}
-
-impl CronSpec {
-    fn of(object: &Object) -> Option<CronSpec> {
-        json::part(fields(object)?.get("spec")).ok()
     }
 }
 
@@ -174,8 +121,8 @@ fn finished(object: &Object) -> Option<&str> {
 /// Reconcile pass over one CronJob.
 struct CronJobPass<'a> {
     object: &'a Rc<Object>,
-    spec: &'a CronSpec,
-    status: CronStatus,
+    spec: &'a CronJobSpec,
+    status: CronJobStatus,
     changed: bool,
 }
 
@@ -200,7 +147,7 @@ impl CronJobPass<'_> {
                 .iter()
                 .filter(|job| finished(job) == Some(kind))
                 .collect();
-            k8s_model::sort::sort_by_key(&mut ended, |job| {
+            ended.sort_by_key(|job| {
                 let start = job.body::<Job>().status.start_time;
                 (start.is_none(), start, job.meta.name.clone())
             });
@@ -217,7 +164,7 @@ impl CronJobPass<'_> {
     }
 
     fn delete(&mut self, key: &ObjectRef, uid: Uid, why: Why, out: &mut LoopClient<'_>) -> bool {
-        if let Err(error) = out.delete(key, Delete::default(), why) {
+        if let Err(error) = out.delete(key, DeleteOptions::background(), why) {
             out.event(
                 self.object,
                 "Warning",
@@ -242,7 +189,7 @@ impl CronJobPass<'_> {
     }
 
     /// Updates the list of active Jobs.
-    fn look_at(&mut self, jobs: &[Rc<Object>], out: &mut LoopClient<'_>) {
+    fn sync_active(&mut self, jobs: &[Rc<Object>], out: &mut LoopClient<'_>) {
         for job in jobs {
             let (name, uid, ended) = (&job.meta.name, job.meta.uid, finished(job));
             match (
@@ -272,14 +219,14 @@ impl CronJobPass<'_> {
                 self.changed = true;
             }
         }
-        let gone = |job: &Reference| {
+        let gone = |job: &JobReference| {
             jobs.iter().all(|known| known.meta.uid != job.uid)
                 && out
-                    .server
+                    .store()
                     .get(&ObjectRef::new(Kind::Job, &job.namespace, &job.name))
                     .is_none()
         };
-        let missing: Vec<Reference> = self
+        let missing: Vec<JobReference> = self
             .status
             .active
             .iter()
@@ -342,11 +289,9 @@ impl CronJobPass<'_> {
         let Some(due) = due else {
             return Ok(Some(plan.until_next()));
         };
-        if self
-            .spec
-            .starting_deadline_seconds
-            .is_some_and(|seconds| (due + seconds) * (SECOND as i64) < clock)
-        {
+        if self.spec.starting_deadline_seconds.is_some_and(|seconds| {
+            due.saturating_add(seconds).saturating_mul(SECOND as i64) < clock
+        }) {
             let message = format_smolstr!("Missed scheduled time to start a job: {}", rfc1123(due));
             out.event(self.object, "Warning", "MissSchedule", message);
             return Ok(Some(plan.until_next()));
@@ -376,7 +321,7 @@ impl CronJobPass<'_> {
     fn replace(&mut self, out: &mut LoopClient<'_>) -> Result<bool, ApiError> {
         for job in self.status.active.clone() {
             let key = ObjectRef::new(Kind::Job, &job.namespace, &job.name);
-            if out.server.get(&key).is_none() {
+            if out.store().get(&key).is_none() {
                 let error = ApiError::not_found(Kind::Job, &job.name);
                 out.event(
                     self.object,
@@ -431,7 +376,7 @@ impl CronJobPass<'_> {
             Err(error) if error.reason == StatusReason::AlreadyExists => {
                 let key = ObjectRef::new(Kind::Job, &self.object.meta.namespace, &name);
                 match out
-                    .server
+                    .store()
                     .get(&key)
                     .filter(|job| job.meta.is_controlled_by(self.object.meta.uid))
                 {
@@ -449,7 +394,7 @@ impl CronJobPass<'_> {
                 return Err(error);
             }
         };
-        self.status.active.push(Reference {
+        self.status.active.push(JobReference {
             api_version: "batch/v1".into(),
             kind: "Job".into(),
             name,
@@ -475,7 +420,12 @@ struct StartPlan {
 }
 
 impl StartPlan {
-    fn of(object: &Object, spec: &CronSpec, status: &CronStatus, clock: i64) -> Option<StartPlan> {
+    fn of(
+        object: &Object,
+        spec: &CronJobSpec,
+        status: &CronJobStatus,
+        clock: i64,
+    ) -> Option<StartPlan> {
         let earliest = status
             .last_schedule_time
             .or(object.meta.creation_timestamp)?

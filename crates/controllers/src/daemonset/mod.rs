@@ -12,7 +12,8 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::Op;
 use apiserver::why::Why;
-use apiserver::{ApiError, Delete};
+use apiserver::{ApiError, DeleteOptions};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -20,18 +21,29 @@ use k8s_model::daemonset::{DaemonSet, DaemonSetStatus};
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
+use k8s_model::{Body, Duration, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use placement::{daemon_spec, is_updated, new_pod, target, wants};
 use smol_str::format_smolstr;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Maximum number of Pods created or deleted in one pass.
 const BURST: usize = 250;
-const FIRST_BACK_OFF_US: i64 = SECOND as i64;
-const MAX_BACK_OFF_US: i64 = 900 * SECOND as i64;
+const FIRST_BACK_OFF_US: Duration = SECOND;
+const MAX_BACK_OFF_US: Duration = 900 * SECOND;
+
+/// Back-offs of the failed Pods by node (`failedPodsBackoff`).
+type FailedPodBackOffs = BTreeMap<Str, BackOff>;
+
+#[derive(Clone, Copy)]
+struct BackOff {
+    /// Time of the last deletion of a failed Pod.
+    since: Time,
+    delay: Duration,
+}
 
 /// Builds a Pod as the set would create it, to check it against nodes.
-pub fn specimen(object: &Object) -> Option<Rc<Object>> {
+pub fn pod_for_simulation(object: &Object) -> Option<Rc<Object>> {
     let set = object.get::<DaemonSet>()?;
     let mut meta = object.meta.clone();
     (meta.labels, meta.uid) = (set.template.labels.clone(), Default::default());
@@ -49,7 +61,7 @@ pub fn specimen(object: &Object) -> Option<Rc<Object>> {
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "daemonset-controller",
+    component: Component::Controller(&ControllerId::new("daemonset-controller")),
     aliases: &[],
     title: "daemonset",
     icon: "i-daemonset",
@@ -76,7 +88,7 @@ impl Controller for DaemonSetController {
     }
 
     /// Wakes the sets that could adopt an orphaned Pod, and the sets whose placement a changed node affects.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::Pod {
             if object.meta.controller().is_none() {
@@ -149,10 +161,10 @@ impl Controller for DaemonSetController {
             object,
             set,
             hash,
-            nodes: Vec::new(),
-            missing: Vec::new(),
+            nodes: BTreeMap::new(),
+            missing: BTreeMap::new(),
             wall: view.wall,
-            again: None,
+            requeue_after: None,
         };
         pass.sort_by_node(&pods, view.cache);
         let acted = if view.sees_own_writes {
@@ -166,7 +178,9 @@ impl Controller for DaemonSetController {
         };
         pass.write_status(view.sees_own_writes, out)?;
         acted.and(cleaned)?;
-        Ok(pass.again.map_or(Action::AwaitChange, Action::RequeueAfter))
+        Ok(pass
+            .requeue_after
+            .map_or(Action::AwaitChange, Action::RequeueAfter))
     }
 }
 
@@ -186,12 +200,12 @@ struct DaemonSetPass<'p> {
     object: &'p Rc<Object>,
     set: &'p DaemonSet,
     hash: Str,
-    nodes: Vec<NodePods>,
+    nodes: BTreeMap<Str, NodePods>,
     /// Missing nodes with the Pods that belong to them.
-    missing: Vec<NodePods>,
+    missing: BTreeMap<Str, NodePods>,
     wall: Timestamp,
     /// Delay after which the key is requeued, in microseconds.
-    again: Option<u64>,
+    requeue_after: Option<u64>,
 }
 
 impl DaemonSetPass<'_> {
@@ -205,12 +219,17 @@ impl DaemonSetPass<'_> {
         let spec = daemon_spec(self.set);
         for node in cache.list(Kind::Node) {
             let (run, stay) = wants(self.set, &spec, node);
-            self.nodes.push(NodePods {
-                name: node.meta.name.clone(),
-                run,
-                stay,
-                pods: Vec::new(),
-            });
+            let name = node.meta.name.clone();
+            let pods = Vec::new();
+            self.nodes.insert(
+                name.clone(),
+                NodePods {
+                    name,
+                    run,
+                    stay,
+                    pods,
+                },
+            );
         }
         for pod in pods {
             let body: &Pod = pod.body();
@@ -218,21 +237,19 @@ impl DaemonSetPass<'_> {
                 continue;
             }
             let Some(name) = target(body) else { continue };
-            match self
-                .nodes
-                .iter_mut()
-                .chain(&mut self.missing)
-                .find(|n| n.name == *name)
-            {
-                Some(node) => node.pods.push(pod.clone()),
-                None => self.missing.push(NodePods {
-                    name: name.clone(),
-                    pods: vec![pod.clone()],
-                    ..Default::default()
-                }),
-            }
+            let node = match self.nodes.get_mut(name) {
+                Some(node) => node,
+                None => self
+                    .missing
+                    .entry(name.clone())
+                    .or_insert_with(|| NodePods {
+                        name: name.clone(),
+                        ..Default::default()
+                    }),
+            };
+            node.pods.push(pod.clone());
         }
-        for node in self.nodes.iter_mut().chain(&mut self.missing) {
+        for node in self.nodes.values_mut().chain(self.missing.values_mut()) {
             let rank = |p: &Rc<Object>| {
                 (
                     p.body::<Pod>().node_name.is_empty(),
@@ -240,7 +257,7 @@ impl DaemonSetPass<'_> {
                     p.meta.name.clone(),
                 )
             };
-            k8s_model::sort::sort_by_key(&mut node.pods, rank);
+            node.pods.sort_by_key(rank);
         }
     }
 
@@ -262,7 +279,7 @@ impl DaemonSetPass<'_> {
         let surges = update::limits(self.set.spec.update_strategy.rolling_update.as_ref(), 1).0 > 0
             && self.set.spec.update_strategy.kind == "RollingUpdate";
         let nodes = std::mem::take(&mut self.nodes);
-        for node in &nodes {
+        for node in nodes.values() {
             let name = || node.name.clone();
             if !node.stay {
                 let gone = node.pods.iter().filter(|p| !p.meta.is_deleting()).cloned();
@@ -297,13 +314,13 @@ impl DaemonSetPass<'_> {
                 plan.create
                     .push((name(), Why::NodeWithoutPod { node: name() }));
             } else if running.len() > 1 {
-                self.one_of_each(&running, &mut |pod| plan.delete.push(surplus(pod)));
+                self.prune_surge_pods(&running, &mut |pod| plan.delete.push(surplus(pod)));
             }
         }
         self.nodes = nodes;
         let unplaced = self
             .missing
-            .iter()
+            .values()
             .flat_map(|node| &node.pods)
             .filter(|p| p.body::<Pod>().node_name.is_empty() && !p.meta.is_deleting());
         plan.delete.extend(unplaced.map(|pod| {
@@ -318,7 +335,7 @@ impl DaemonSetPass<'_> {
     }
 
     /// Keeps the oldest new Pod and the oldest old one while an update surges, until the new one replaces the old.
-    fn one_of_each(&self, running: &[&Rc<Object>], delete: &mut dyn FnMut(&Rc<Object>)) {
+    fn prune_surge_pods(&self, running: &[&Rc<Object>], delete: &mut dyn FnMut(&Rc<Object>)) {
         let (mut new, mut old) = (None, None);
         for pod in running {
             let slot = if is_updated(self.object, pod, &self.hash) {
@@ -349,28 +366,21 @@ impl DaemonSetPass<'_> {
             out.event(self.object, "Normal", "SucceededDaemonPod", message);
             return true;
         }
-        let now = out.server.now.0 as i64;
-        let (since, delay) = (
-            format_smolstr!("since {node}"),
-            format_smolstr!("delay {node}"),
-        );
-        let earlier = out
-            .memory
-            .get(&since)
-            .copied()
-            .zip(out.memory.get(&delay).copied());
-        let waits = match earlier {
-            Some((at, delay)) if now - at < delay => {
-                self.look_again(delay as u64);
+        let now = out.store().now;
+        let mut back_offs: FailedPodBackOffs = out.state.take();
+        let last = back_offs.get(node).copied();
+        let elapsed = last.map_or(0, |last| now.0 - last.since.0);
+        let delay = match last {
+            Some(last) if elapsed < last.delay => {
+                out.state.set(back_offs);
+                self.requeue_after(last.delay);
                 return false;
             }
-            Some((at, delay)) if now - at <= 2 * MAX_BACK_OFF_US => {
-                (delay * 2).min(MAX_BACK_OFF_US)
-            }
+            Some(last) if elapsed <= 2 * MAX_BACK_OFF_US => (last.delay * 2).min(MAX_BACK_OFF_US),
             _ => FIRST_BACK_OFF_US,
         };
-        out.memory.insert(since, now);
-        out.memory.insert(delay, waits);
+        back_offs.insert(node.clone(), BackOff { since: now, delay });
+        out.state.set(back_offs);
         let message = format_smolstr!(
             "Found failed daemon pod {namespace}/{name} on node {node}, will try to kill it"
         );
@@ -378,8 +388,11 @@ impl DaemonSetPass<'_> {
         true
     }
 
-    fn look_again(&mut self, after: u64) {
-        self.again = Some(self.again.map_or(after, |earlier| earlier.min(after)));
+    fn requeue_after(&mut self, after: u64) {
+        self.requeue_after = Some(
+            self.requeue_after
+                .map_or(after, |earlier| earlier.min(after)),
+        );
     }
 
     /// Creates Pods in batches of 1, 2, 4…, then deletes.
@@ -407,7 +420,7 @@ impl DaemonSetPass<'_> {
                                 "SuccessfulCreate",
                                 format_smolstr!("Created pod: {}", pod.meta.name),
                             );
-                            if let Some(own) = self.nodes.iter_mut().find(|n| n.name == node) {
+                            if let Some(own) = self.nodes.get_mut(&node) {
                                 own.pods.push(pod);
                             }
                         }
@@ -428,14 +441,7 @@ impl DaemonSetPass<'_> {
         }
         out.together(|out| {
             for (pod, why) in plan.delete {
-                match out.delete(
-                    &pod.key(),
-                    Delete {
-                        uid: Some(pod.meta.uid),
-                        ..Default::default()
-                    },
-                    why,
-                ) {
+                match out.delete(&pod.key(), DeleteOptions::of_uid(pod.meta.uid), why) {
                     Ok(_) => out.event(
                         self.object,
                         "Normal",
@@ -460,7 +466,7 @@ impl DaemonSetPass<'_> {
             },
             ..Default::default()
         };
-        for node in &self.nodes {
+        for node in self.nodes.values() {
             let Some(first) = node.pods.first() else {
                 status.desired_number_scheduled += i32::from(node.run);
                 continue;
@@ -479,13 +485,13 @@ impl DaemonSetPass<'_> {
         status.number_unavailable = status.desired_number_scheduled - status.number_available;
         let min_ready = self.set.spec.min_ready_seconds.max(0) as u64;
         if min_ready > 0 && status.number_ready != status.number_available {
-            self.look_again(min_ready * SECOND);
+            self.requeue_after(min_ready * SECOND);
         }
         // While an update surges, only the older Pod of a node is counted above. A Pod that has become ready is checked again
         // a second after it is available.
         let waits = |p: &Rc<Object>| p.body::<Pod>().is_ready() && !self.is_available(p);
-        if min_ready > 0 && self.nodes.iter().any(|node| node.pods.iter().any(waits)) {
-            self.look_again((min_ready + 1) * SECOND);
+        if min_ready > 0 && self.nodes.values().any(|node| node.pods.iter().any(waits)) {
+            self.requeue_after((min_ready + 1) * SECOND);
         }
         if status == *old {
             return Ok(());

@@ -27,7 +27,7 @@ pub(super) fn sync(
     let holds = |r: &Rc<Object>| r.body::<ControllerRevision>().data == data;
     let (mut current, old): (Vec<_>, Vec<_>) = known.iter().cloned().partition(holds);
     let next = old.iter().map(|r| number(r)).max().unwrap_or(0) + 1;
-    k8s_model::sort::sort_by_key(&mut current, |r| number(r));
+    current.sort_by_key(|r| number(r));
     let Some(kept) = current.pop() else {
         return Ok((create(object, set, next, out)?, old));
     };
@@ -61,7 +61,7 @@ fn create(
 ) -> Result<Str, ApiError> {
     let hash = set.template.hash(set.status.collision_count);
     let name = format_smolstr!("{}-{hash}", object.meta.name);
-    let new = new_revision(object, &set.template, (&name, HASH_LABEL), next);
+    let new = new_revision(object, &set.template, &name, HASH_LABEL, next);
     match out.create(new, Why::NewRevision { revision: next }) {
         Err(error) if error.reason == StatusReason::AlreadyExists => {
             // Another template has the same hash: a higher collision count leads to a new one.

@@ -57,7 +57,7 @@ pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) 
 }
 
 pub(super) fn plan(pass: &DaemonSetPass<'_>) -> Result<UpdatePlan, ApiError> {
-    let wanted = pass.nodes.iter().filter(|n| n.run).count() as i64;
+    let wanted = pass.nodes.values().filter(|n| n.run).count() as i64;
     let (surge, unavailable) = limits(
         pass.set.spec.update_strategy.rolling_update.as_ref(),
         wanted,
@@ -72,9 +72,9 @@ pub(super) fn plan(pass: &DaemonSetPass<'_>) -> Result<UpdatePlan, ApiError> {
 /// Returns the nodes that the update concerns: those that should run a Pod, and those that have one, even if the node is gone.
 fn concerned<'a>(pass: &'a DaemonSetPass<'_>) -> impl Iterator<Item = &'a NodePods> {
     pass.nodes
-        .iter()
+        .values()
         .filter(|n| n.run || !n.pods.is_empty())
-        .chain(&pass.missing)
+        .chain(pass.missing.values())
 }
 
 fn replace(pass: &DaemonSetPass<'_>, at_most: i64) -> UpdatePlan {
@@ -121,7 +121,7 @@ fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> Result<UpdatePlan
         let Some(old) = old else { continue };
         let name = node.name.clone();
         match new {
-            None if pass.missing.iter().any(|missing| missing.name == node.name) => {
+            None if pass.missing.contains_key(&node.name) => {
                 return Err(ApiError::internal(&format!(
                     "couldn't get node for nodeName {0:?}: node {0:?} not found",
                     node.name.as_str()

@@ -14,8 +14,10 @@ mod status;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::ApiError;
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
-use controller_runtime::descriptor::{CodeLine, Descriptor};
+use controller_runtime::descriptor::{CodeLine, CodeTag, CodeValue, Descriptor};
+use controller_runtime::fact::FactId;
 use controller_runtime::informer::Cache;
 use k8s_model::workload::{Deployment, ReplicaSet};
 use k8s_model::{Kind, Object, ObjectRef, Timestamp};
@@ -23,25 +25,39 @@ use std::rc::Rc;
 
 /// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
-    ("for key := range queue {", "", ""),
-    ("    d     := cache.Get(key)", "", "desired"),
-    ("    newRS := find(d.Template)", "", "updated"),
-    ("    if newRS == nil { create(newRS) }", "new", "act"),
-    ("    room  := min(maxTotal - pods, want - new)", "", "room"),
-    ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
-    (
-        "    spare := min(available - minAvailable, old)",
-        "",
-        "spare",
+    CodeLine::step("for key := range queue {"),
+    CodeLine::reads(
+        "    d     := cache.Get(key)",
+        CodeValue::Fact(FactId::Desired),
     ),
-    ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
-    ("    updateStatus(d)", "status", "act"),
-    ("}", "", ""),
+    CodeLine::reads(
+        "    newRS := find(d.Template)",
+        CodeValue::Fact(FactId::Updated),
+    ),
+    CodeLine::writes(
+        "    if newRS == nil { create(newRS) }",
+        CodeTag::CreateReplicaSet,
+    ),
+    CodeLine::reads(
+        "    room  := min(maxTotal - pods, want - new)",
+        CodeValue::Room,
+    ),
+    CodeLine::writes("    if room > 0 { scale(newRS, +room) }", CodeTag::ScaleUp),
+    CodeLine::reads(
+        "    spare := min(available - minAvailable, old)",
+        CodeValue::Spare,
+    ),
+    CodeLine::writes(
+        "    if spare > 0 { scale(oldRS, -spare) }",
+        CodeTag::ScaleDown,
+    ),
+    CodeLine::writes("    updateStatus(d)", CodeTag::Status),
+    CodeLine::end("}"),
 ];
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "deployment-controller",
+    component: Component::Controller(&ControllerId::new("deployment-controller")),
     aliases: &[],
     title: "deployment",
     icon: "i-deployment",
@@ -68,7 +84,7 @@ impl Controller for DeploymentController {
     }
 
     /// Wakes the Deployments that could adopt an orphaned ReplicaSet; the end of the last old Pod wakes a Recreate Deployment.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::ReplicaSet && object.meta.controller().is_none() {
             for deployment in cache.selecting(

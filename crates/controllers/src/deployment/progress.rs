@@ -78,7 +78,7 @@ impl DeploymentPass<'_, '_, '_> {
         }
         self.move_failures(sets, &mut status);
         if status == self.deployment().status {
-            return Ok(self.look_again(&status));
+            return Ok(self.requeue_after(&status));
         }
         self.write_status(status)?;
         Ok(Action::AwaitChange)
@@ -177,7 +177,7 @@ impl DeploymentPass<'_, '_, '_> {
     }
 
     /// Requeues a rollout without progress one second after its deadline.
-    fn look_again(&self, status: &DeploymentStatus) -> Action {
+    fn requeue_after(&self, status: &DeploymentStatus) -> Action {
         let (Some(condition), Some(deadline)) = (
             status.condition("Progressing"),
             self.deployment().spec.progress_deadline_seconds,

@@ -48,7 +48,7 @@ impl DeploymentPass<'_, '_, '_> {
         create: bool,
     ) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();
-        k8s_model::sort::sort_by(&mut sorted, by_creation);
+        sorted.sort_by(by_creation);
         let new = sorted
             .iter()
             .position(|set| self.has_current_template(set))
@@ -163,7 +163,7 @@ impl DeploymentPass<'_, '_, '_> {
     ) -> Result<Rc<Object>, ApiError> {
         let key = k8s_model::ObjectRef::new(Kind::ReplicaSet, &self.object.meta.namespace, name);
         if error.reason == StatusReason::AlreadyExists
-            && let Some(existing) = self.out.server.get(&key).cloned()
+            && let Some(existing) = self.out.store().get(&key).cloned()
         {
             if existing.meta.is_controlled_by(self.object.meta.uid)
                 && self.has_current_template(&existing)
@@ -253,7 +253,7 @@ impl DeploymentPass<'_, '_, '_> {
             return Ok(());
         };
         let mut alive: Vec<_> = old.iter().filter(|set| !set.meta.is_deleting()).collect();
-        k8s_model::sort::sort_by_key(&mut alive, |set| revision_of(set));
+        alive.sort_by_key(|set| revision_of(set));
         let surplus = alive.len().saturating_sub(limit as usize);
         for set in alive.into_iter().take(surplus) {
             let status = &set_of(set).status;

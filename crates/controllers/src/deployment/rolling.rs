@@ -13,7 +13,9 @@ use std::rc::Rc;
 impl DeploymentPass<'_, '_, '_> {
     pub(super) fn roll(&mut self, sets: &[Rc<Object>]) -> Result<Action, ApiError> {
         let mut sets = self.sync_revision(sets, true)?;
-        if self.grow_new(&mut sets)? || self.shrink_old(&mut sets)? {
+        if self.reconcile_new_replica_set(&mut sets)?
+            || self.reconcile_old_replica_sets(&mut sets)?
+        {
             return self.sync_rollout_status(&sets);
         }
         if self.is_complete(&self.deployment().status.clone()) {
@@ -25,7 +27,7 @@ impl DeploymentPass<'_, '_, '_> {
     /// Scales up the new ReplicaSet as far as the surge allows.
     ///
     /// 10 wanted, surge 3, 8 old and 3 new: `10 + 3 - 11 = 2` more, never beyond 10 new ones.
-    fn grow_new(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
+    fn reconcile_new_replica_set(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
         let Some(new) = sets.new.clone() else {
             return Ok(false);
         };
@@ -53,7 +55,7 @@ impl DeploymentPass<'_, '_, '_> {
     }
 
     /// Scales down old ReplicaSets: first their unavailable Pods, then as many as the available ones allow.
-    fn shrink_old(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
+    fn reconcile_old_replica_sets(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
         if total(sets.old.iter()) == 0 {
             return Ok(false);
         }
@@ -65,7 +67,7 @@ impl DeploymentPass<'_, '_, '_> {
         if room <= 0 {
             return Ok(false);
         }
-        k8s_model::sort::sort_by(&mut sets.old, by_creation);
+        sets.old.sort_by(by_creation);
         let cleaned = self.clean_unhealthy(sets, room)?;
         let shrunk = self.shrink_available(sets, at_least)?;
         Ok(cleaned + shrunk > 0)

@@ -99,7 +99,7 @@ impl DeploymentPass<'_, '_, '_> {
             .filter(|set| replicas(set) > 0)
             .cloned()
             .collect();
-        k8s_model::sort::sort_by(&mut active, |a, b| {
+        active.sort_by(|a, b| {
             replicas(b).cmp(&replicas(a)).then_with(|| {
                 if to_add > 0 {
                     by_creation(b, a)

@@ -12,6 +12,7 @@ use super::{Controller, Watch};
 use apiserver::ApiError;
 use apiserver::Op;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use cluster_network::gateway::{all, class_served};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
@@ -26,7 +27,7 @@ use serde_json::Value;
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "nginx-gateway-controller",
+    component: Component::Controller(&ControllerId::new("nginx-gateway-controller")),
     aliases: &[],
     title: "gateway",
     icon: "i-ingress",
@@ -53,7 +54,7 @@ impl Controller for GatewayController {
         ]
     }
 
-    fn also_wakes(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &super::Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let mut wake_all = |name: &str, passes: &dyn Fn(&Object) -> bool| {
             all(cache, name)
@@ -126,7 +127,7 @@ impl Controller for GatewayController {
             GATEWAY_CLASS if controller_of(object) == CONTROLLER => {
                 write(out, object, status::of_class(object, &now), Why::Observed)?;
             }
-            GATEWAY => gateway(object, (view.cache, &now), out)?,
+            GATEWAY => gateway(object, view.cache, &now, out)?,
             HTTP_ROUTE => {
                 if let Some((status, why)) = status::of_route(view.cache, object, &now) {
                     write(out, object, status, why)?;
@@ -158,7 +159,8 @@ fn names(route: &Object, gateway: &ObjectRef) -> bool {
 /// Writes the status of a Gateway; a Gateway that was never served is left to other controllers.
 fn gateway(
     object: &Object,
-    (cache, now): (&Cache, &str),
+    cache: &Cache,
+    now: &str,
     out: &mut LoopClient<'_>,
 ) -> Result<(), ApiError> {
     let spec = GatewaySpec::of(object);
@@ -213,7 +215,7 @@ fn address(
     // An address assigned a moment ago is in the store, though not yet in the cache.
     let others = kinds(GATEWAY)
         .into_iter()
-        .flat_map(|kind| out.server.list(kind))
+        .flat_map(|kind| out.store().list(kind))
         .filter(|other| other.meta.uid != object.meta.uid);
     let taken: Vec<&str> = others.filter_map(|other| address_of(other)).collect();
     if spec

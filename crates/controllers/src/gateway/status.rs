@@ -22,10 +22,11 @@ type Told = (&'static str, bool, &'static str, String);
 
 /// Builds an object of these fields; a function keeps the code small where each use of the macro would be expanded in place.
 fn fields(all: Vec<(&'static str, Value)>) -> Value {
-    Value::Object(k8s_model::sort::map(
+    Value::Object(
         all.into_iter()
-            .map(|(name, value)| (name.to_owned(), value)),
-    ))
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect::<serde_json::Map<_, _>>(),
+    )
 }
 
 /// Returns the conditions as JSON. The transition time of a condition is kept until its status changes.

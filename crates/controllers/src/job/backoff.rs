@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/controller/job/backoff_utils.go`.
 
-use controller_runtime::client::{Memory, PassView};
+use controller_runtime::client::PassView;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Duration, Object, Timestamp};
@@ -23,23 +23,6 @@ pub struct BackoffRecord {
 }
 
 impl BackoffRecord {
-    /// Loads the state from earlier passes.
-    pub fn load(memory: &Memory) -> BackoffRecord {
-        let get = |key: &str| memory.get(key).copied().unwrap_or(0);
-        BackoffRecord {
-            failures: get("failures"),
-            last: Timestamp::new(get("failed at")),
-            unreplaced: get("unreplaced"),
-        }
-    }
-
-    /// Stores the state for later passes.
-    pub fn store(self, memory: &mut Memory) {
-        memory.insert("failures".into(), self.failures);
-        memory.insert("failed at".into(), self.last.seconds());
-        memory.insert("unreplaced".into(), self.unreplaced);
-    }
-
     /// Returns the state after these Pods have ended: a success resets earlier failures.
     pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> BackoffRecord {
         if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
@@ -109,7 +92,7 @@ fn containers_ended(pod: &Pod) -> Option<Timestamp> {
         .init_container_statuses
         .iter()
         .zip(&pod.spec.init_containers)
-        .filter(|(_, c)| c.restart_policy == "Always");
+        .filter(|(_, c)| c.is_sidecar());
     let mut last = None;
     for status in pod
         .status

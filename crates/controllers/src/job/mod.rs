@@ -16,6 +16,7 @@ use super::{Controller, Event, Watch};
 use apiserver::ApiError;
 use apiserver::journal::Op;
 use apiserver::why::Why;
+use apiserver::{Component, ControllerId};
 use backoff::BackoffRecord;
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
@@ -28,6 +29,7 @@ use pass::{BATCH_US, JobEnd, JobPass, is_ready, is_terminating, phase, untrack};
 use policy::{PolicyVerdict, judge, success_rule};
 use smol_str::format_smolstr;
 use std::rc::Rc;
+use track::JobState;
 
 /// Delay until the controller's own writes have reached its cache.
 const SETTLE_US: Duration = 2 * MS;
@@ -35,7 +37,7 @@ const MANAGER: &str = "kubernetes.io/job-controller";
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "job-controller",
+    component: Component::Controller(&ControllerId::new("job-controller")),
     aliases: &[],
     title: "job",
     icon: "i-job",
@@ -62,7 +64,7 @@ impl Controller for JobController {
     }
 
     /// Wakes Pods that no Job will count, to release them; Pods without a controller wake the Jobs whose selector they match.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if let Some(job) = object.get::<Job>() {
             if event.op == Op::Deleted || job.status.finished().is_some() {
@@ -106,20 +108,22 @@ impl Controller for JobController {
         };
         let elsewhere = !job.spec.managed_by.is_empty() && job.spec.managed_by != MANAGER;
         if elsewhere || job.status.finished().is_some() {
-            out.memory.clear();
+            out.state.clear();
             return Ok(Action::AwaitChange);
         }
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(SETTLE_US));
         }
-        let (named, all) = track::recall(out.memory);
-        if !named.is_empty() {
+        let mut state: JobState = out.state.take();
+        let release = state.release.take();
+        out.state.set(state);
+        if let Some(release) = release {
             let pods = view
                 .cache
                 .owned_of_kind(object.meta.uid, Kind::Pod)
                 .cloned()
                 .collect();
-            JobPass::new(object, job, pods, view, out).resume(&named, all, view, out)?;
+            JobPass::new(object, job, pods, view, out).resume(&release, view, out)?;
             return Ok(Action::RequeueAfter(BATCH_US));
         }
         let pods = claim(object, &job.spec.selector, Kind::Pod, view, out, |_| true)?;
@@ -181,7 +185,7 @@ impl<'a> JobPass<'a> {
             .get_or_insert_default()
             .clone();
         if spec.completion_mode == "Indexed" {
-            k8s_model::sort::sort_by_key(&mut pods, |pod| index_of(pod));
+            pods.sort_by_key(|pod| index_of(pod));
         }
         let active: Vec<Rc<Object>> = pods
             .iter()
@@ -195,7 +199,10 @@ impl<'a> JobPass<'a> {
             terminating: pods.iter().filter(|pod| is_terminating(pod)).count() as i32,
             succeeded: 0,
             failed: 0,
-            record: BackoffRecord::load(out.memory),
+            record: out
+                .state
+                .get()
+                .map_or_else(BackoffRecord::default, |state: &JobState| state.backoff),
             end: None,
             indexes: None,
             failed_indexes: None,
@@ -352,7 +359,7 @@ impl<'a> JobPass<'a> {
                 "Job was active longer than specified deadline",
             );
         }
-        self.look_again(left);
+        self.requeue_after(left);
         None
     }
 
@@ -481,7 +488,9 @@ impl<'a> JobPass<'a> {
         if !track::ensure(
             &mut self.status.conditions,
             "Suspended",
-            (status, reason.into(), message.into()),
+            status,
+            reason.into(),
+            message.into(),
             now,
         ) {
             return;
@@ -501,7 +510,7 @@ impl<'a> JobPass<'a> {
         );
     }
 
-    fn look_again(&mut self, after: Duration) {
+    fn requeue_after(&mut self, after: Duration) {
         self.again = Some(self.again.map_or(after, |sooner| sooner.min(after)));
     }
 }

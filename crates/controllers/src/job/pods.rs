@@ -11,7 +11,7 @@ use super::indexes::{INDEX, Indexes, index_of};
 use super::policy::{PolicyVerdict, judge};
 use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use apiserver::why::{DeletionRank, Retry, Why};
-use apiserver::{ApiError, Delete, StatusReason};
+use apiserver::{ApiError, DeleteOptions, StatusReason};
 use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::pod::{Pod, PodSpec};
 use k8s_model::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
@@ -89,12 +89,12 @@ impl JobPass<'_> {
         }
         match self.places(missing as usize, view) {
             Ok(places) => {
-                let (made, result) = self.create_pods(&places, (active, wanted), out);
+                let (made, result) = self.create_pods(&places, active, wanted, out);
                 self.record.unreplaced = (self.record.unreplaced - i64::from(made)).max(0);
                 (active + made, result)
             }
             Err(remaining) => {
-                self.look_again(remaining.max(BATCH_US));
+                self.requeue_after(remaining.max(BATCH_US));
                 // v1.36.2 does this; when other Pods of the Job are ready, the API server refuses that status, and
                 // nothing is counted until the back-off is over (issue 139428).
                 (0, Ok(()))
@@ -200,14 +200,7 @@ impl JobPass<'_> {
         }
         out.together(|out| {
             for pod in pods {
-                match out.delete(
-                    &pod.key(),
-                    Delete {
-                        uid: Some(pod.meta.uid),
-                        ..Default::default()
-                    },
-                    why.clone(),
-                ) {
+                match out.delete(&pod.key(), DeleteOptions::of_uid(pod.meta.uid), why.clone()) {
                     Ok(_) => out.event(
                         &object,
                         "Normal",
@@ -232,7 +225,8 @@ impl JobPass<'_> {
     fn create_pods(
         &self,
         places: &[Option<i64>],
-        (have, want): (i32, i32),
+        have: i32,
+        want: i32,
         out: &mut LoopClient<'_>,
     ) -> (i32, Result<(), ApiError>) {
         let template = self

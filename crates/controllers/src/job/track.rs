@@ -4,23 +4,37 @@
 //! Models `trackJobStatusAndRemoveFinalizers` of `pkg/controller/job/job_controller.go`.
 
 use super::super::ownership::JOB_TRACKING;
+use super::backoff::BackoffRecord;
 use super::policy::{PolicyVerdict, judge};
 use super::{JobEnd, JobPass, phase, untrack};
 use apiserver::ApiError;
 use apiserver::why::Why;
-use controller_runtime::client::{LoopClient, Memory, PassView};
+use controller_runtime::client::{LoopClient, PassView};
 use k8s_model::batch::{JobCondition, JobStatus};
 use k8s_model::time::MS;
 use k8s_model::{Body, Duration, Object, Str, Timestamp, Uid};
-use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// Delay from the status that lists the Pods to their release: two round trips.
 const RELEASE_US: Duration = 12 * MS;
-/// Prefix of the memory keys of Pods.
-const POD_KEY_PREFIX: &str = "pod ";
 /// Maximum number of Pods that the status lists at once.
 const MAX_UNCOUNTED_PODS: usize = 500;
+
+/// State of a Job kept between passes.
+#[derive(Clone, Default)]
+pub(super) struct JobState {
+    pub(super) backoff: BackoffRecord,
+    /// Pods that the status lists and that are to be released next.
+    pub(super) release: Option<PodRelease>,
+}
+
+/// Pods to release.
+#[derive(Clone)]
+pub(super) struct PodRelease {
+    pods: Vec<Uid>,
+    /// True if they are all that have ended.
+    all: bool,
+}
 
 impl JobPass<'_> {
     /// Writes the status, releases the Pods listed in it, and counts them.
@@ -36,18 +50,26 @@ impl JobPass<'_> {
             .map(|pod| pod.meta.uid)
             .collect();
         self.needs_flush |= count_released(&mut self.status, &held);
-        let (ended, all) = self.name_ended();
-        self.announce_end(view.wall);
+        let (ended, all) = self.record_uncounted();
+        self.set_target_condition(view.wall);
         if self.needs_flush {
             self.flush(out)?;
-            self.record.store(out.memory);
             self.needs_flush = false;
+            let mut state = JobState {
+                backoff: self.record,
+                release: None,
+            };
             if !ended.is_empty() {
                 // The status is visible to others before the Pods are released and the Job may end.
-                remember(&ended, all, out.memory);
-                self.look_again(RELEASE_US);
+                state.release = Some(PodRelease {
+                    pods: ended.iter().map(|pod| pod.meta.uid).collect(),
+                    all,
+                });
+                out.state.set(state);
+                self.requeue_after(RELEASE_US);
                 return Ok(());
             }
+            out.state.set(state);
         }
         self.release(&ended, all, held, view, out)
     }
@@ -55,8 +77,7 @@ impl JobPass<'_> {
     /// Runs the second half of the tracking, a moment after the status was written.
     pub(super) fn resume(
         &mut self,
-        named: &[Uid],
-        all: bool,
+        release: &PodRelease,
         view: &PassView<'_>,
         out: &mut LoopClient<'_>,
     ) -> Result<(), ApiError> {
@@ -69,7 +90,7 @@ impl JobPass<'_> {
         let ended: Vec<Rc<Object>> = self
             .pods
             .iter()
-            .filter(|pod| named.contains(&pod.meta.uid))
+            .filter(|pod| release.pods.contains(&pod.meta.uid))
             .cloned()
             .collect();
         self.terminating = self.status.terminating.unwrap_or(0);
@@ -81,7 +102,7 @@ impl JobPass<'_> {
             (None, Some(condition)) => JobEnd::like("Failed", condition),
             (None, None) => None,
         };
-        self.release(&ended, all, held, view, out)
+        self.release(&ended, release.all, held, view, out)
     }
 
     /// Removes the finalizers from the Pods listed in the status, counts them, and ends the Job if they were the last.
@@ -112,13 +133,13 @@ impl JobPass<'_> {
             self.flush(out)?;
         }
         if let Some(end) = finished {
-            self.tell_end(&end, out);
+            self.emit_finished_event(&end, out);
         }
         result
     }
 
     /// Lists the Pods that have ended in the status; returns them, and whether they are all.
-    fn name_ended(&mut self) -> (Vec<Rc<Object>>, bool) {
+    fn record_uncounted(&mut self) -> (Vec<Rc<Object>>, bool) {
         let mut uncounted = self
             .status
             .uncounted_terminated_pods
@@ -201,7 +222,7 @@ impl JobPass<'_> {
     }
 
     /// Announces the end of the Job in a condition that precedes the final one.
-    fn announce_end(&mut self, now: Timestamp) {
+    fn set_target_condition(&mut self, now: Timestamp) {
         let Some(end) = &mut self.end else { return };
         let last = match end.kind {
             "FailureTarget" => "Failed",
@@ -209,8 +230,14 @@ impl JobPass<'_> {
             _ => return,
         };
         if self.status.met(end.kind).is_none() {
-            let what = ("True", end.reason.clone(), end.message.clone());
-            self.needs_flush |= ensure(&mut self.status.conditions, end.kind, what, now);
+            self.needs_flush |= ensure(
+                &mut self.status.conditions,
+                end.kind,
+                "True",
+                end.reason.clone(),
+                end.message.clone(),
+                now,
+            );
         }
         end.kind = last;
     }
@@ -225,7 +252,9 @@ impl JobPass<'_> {
         ensure(
             &mut self.status.conditions,
             end.kind,
-            ("True", end.reason.clone(), end.message.clone()),
+            "True",
+            end.reason.clone(),
+            end.message.clone(),
             now,
         );
         if end.kind == "Complete" {
@@ -235,7 +264,7 @@ impl JobPass<'_> {
         Some(end)
     }
 
-    fn tell_end(&self, end: &JobEnd, out: &mut LoopClient<'_>) {
+    fn emit_finished_event(&self, end: &JobEnd, out: &mut LoopClient<'_>) {
         if end.kind == "Failed" {
             // Events intern their reasons permanently: these are all that a Job can fail with.
             let reasons = [
@@ -282,28 +311,6 @@ impl JobPass<'_> {
     }
 }
 
-/// Stores the Pods to release, and whether they are all that have ended.
-fn remember(ended: &[Rc<Object>], all: bool, memory: &mut Memory) {
-    for pod in ended {
-        memory.insert(
-            format_smolstr!("{POD_KEY_PREFIX}{}", pod.meta.uid),
-            i64::from(all),
-        );
-    }
-}
-
-/// Takes the Pods to release out of the memory.
-pub fn recall(memory: &mut Memory) -> (Vec<Uid>, bool) {
-    let (mut named, mut all) = (Vec::new(), true);
-    memory.retain(|key, value| {
-        let uid = key.strip_prefix(POD_KEY_PREFIX).and_then(Uid::parse);
-        named.extend(uid);
-        all &= uid.is_none() || *value != 0;
-        uid.is_none()
-    });
-    (named, all)
-}
-
 /// Moves Pods without a finalizer from the list of uncounted Pods to the counters.
 fn count_released(status: &mut JobStatus, held: &[Uid]) -> bool {
     let Some(uncounted) = &mut status.uncounted_terminated_pods else {
@@ -326,7 +333,9 @@ fn count_released(status: &mut JobStatus, held: &[Uid]) -> bool {
 pub fn ensure(
     conditions: &mut Vec<JobCondition>,
     kind: &'static str,
-    (status, reason, message): (&'static str, Str, Str),
+    status: &'static str,
+    reason: Str,
+    message: Str,
     now: Timestamp,
 ) -> bool {
     let known = conditions.iter().position(|c| c.kind == kind);

@@ -10,6 +10,7 @@ mod taints;
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
@@ -21,9 +22,9 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// Name of the controller.
-pub const NAME: &str = "node-lifecycle-controller";
+pub static ID: ControllerId = ControllerId::new("node-lifecycle-controller");
 /// Source component of its Events.
-const EVENT_SOURCE: &str = "node-controller";
+static EVENT_SOURCE: ControllerId = ControllerId::new("node-controller");
 /// Grace period for the first report of a node.
 const STARTUP_GRACE_US: u64 = 60 * SECOND;
 /// Conditions reported by a kubelet.
@@ -36,18 +37,32 @@ const TAINT_PASS_US: u64 = 100 * MS;
 /// Interval between attempts to update a node's health (`retrySleepTime`).
 const HEALTH_RETRY_US: u64 = 20 * MS;
 /// Attempts after a refused update of a node, before the next check (`NodeHealthUpdateRetry`).
-const UPDATE_RETRIES: i64 = 5;
-const KNOWN: &str = "known";
-const NEXT_CHECK: &str = "look";
-/// Memory key: refused updates of the node since the last accepted one.
-const REFUSALS: &str = "refusals";
-/// Memory key: time of the check that retries to mark Pods not ready whose update was refused.
-const UNMARKED_PODS: &str = "unmarked";
+const UPDATE_RETRIES: u32 = 5;
+
+/// State of a node (`nodeHealthData` and `knownNodeSet`).
+#[derive(Clone, Copy, Default)]
+struct NodeState {
+    is_registered: bool,
+    /// Time of the planned check.
+    next_check: Option<Time>,
+    /// Refused updates of the node since the last accepted one.
+    refusals: u32,
+    /// Time of the check that retries to mark Pods not ready whose update was refused.
+    unmarked_pods: Option<Time>,
+}
+
+impl NodeState {
+    /// Returns the time of the planned check, which is planned first if there is none.
+    fn plan_check(&mut self, view: &PassView<'_>) -> Time {
+        let next = || next_check(view.now, view.config.node_monitor_period);
+        *self.next_check.get_or_insert_with(next)
+    }
+}
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: NAME,
-    aliases: &[EVENT_SOURCE],
+    component: Component::Controller(&ID),
+    aliases: &[&EVENT_SOURCE],
     title: "node lifecycle",
     icon: "i-node",
     lane: "node",
@@ -67,13 +82,19 @@ impl Controller for NodeLifecycle {
         &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
     }
 
-    /// Wakes the nodes that are not ready when a node becomes ready or not ready: with none ready no Pod is evicted.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn serves(&self, object: &Object) -> bool {
+        matches!(object.kind, Kind::Pod | Kind::Node)
+    }
+
+    /// Wakes the nodes that are not ready when the first node becomes ready or the last one not ready: with none ready no Pod is evicted.
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let ready = |object: &Object| object.body::<Node>().is_ready();
-        if event
+        let changes = event
             .before
-            .is_some_and(|before| ready(before) != ready(event.object))
-        {
+            .is_some_and(|before| ready(before) != ready(event.object));
+        let name = &event.object.meta.name;
+        let is_other = |other: &&Rc<Object>| other.meta.name != *name;
+        if changes && !cache.list(Kind::Node).filter(is_other).any(|o| ready(o)) {
             for other in cache.list(Kind::Node).filter(|o| !ready(o)) {
                 wake(other.key());
             }
@@ -86,146 +107,131 @@ impl Controller for NodeLifecycle {
         view: &PassView<'_>,
         out: &mut LoopClient<'_>,
     ) -> Result<Action, ApiError> {
+        let mut state: NodeState = out.state.take();
         let Some(cached) = view.cache.object(key) else {
-            return Ok(gone(view, out));
+            return Ok(gone(state, view, out));
         };
-        // After a refused update the node is read from the API server.
-        let latest = out
-            .memory
-            .contains_key(REFUSALS)
-            .then(|| out.server.get(key).cloned())
-            .flatten();
-        let object = latest.as_ref().unwrap_or(cached);
-        let node: &Node = object.body();
-        if view.now < Time(BOOTSTRAP_US) {
-            out.memory.insert(KNOWN.into(), 1);
-        }
-        taints::sync_no_schedule(object, node, view.wall, out)?;
-        let silent = silent_until(object, node, view);
-        let all_down = !view
-            .cache
-            .list(Kind::Node)
-            .any(|o| o.body::<Node>().is_ready());
-        let change = taints::no_execute_change(node, all_down);
-        let known = out.memory.contains_key(KNOWN);
-        let overdue = silent.is_some_and(|until| view.now >= until);
-        let unmarked = out
-            .memory
-            .get(UNMARKED_PODS)
-            .is_some_and(|due| view.now.0 >= *due as u64);
-        let pending = !known || overdue || change.is_some() || unmarked;
-        if !pending {
-            if out
-                .memory
-                .get(NEXT_CHECK)
-                .is_some_and(|look| view.now.0 >= *look as u64)
-            {
-                out.memory.remove(NEXT_CHECK);
-            }
-            return Ok(next_pass(silent, view, out));
-        }
-        // Upstream does the rest in its periodic check of all nodes, every few seconds.
-        let look = *out
-            .memory
-            .entry(NEXT_CHECK.into())
-            .or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64)
-            as u64;
-        if view.now.0 < look {
-            return Ok(Action::RequeueAfter(look - view.now.0));
-        }
-        out.memory.remove(NEXT_CHECK);
-        if !known {
-            out.memory.insert(KNOWN.into(), 1);
-            let message = format_smolstr!(
-                "Node {0} event: Registered Node {0} in Controller",
-                key.name
-            );
-            out.event_as(EVENT_SOURCE, object, "Normal", "RegisteredNode", message);
-        }
-        if overdue {
-            if mark_silent(object, view, out).is_err() {
-                return Ok(retry(view, out));
-            }
-            out.memory.remove(REFUSALS);
-            if node.is_ready() {
-                out.event_as(
-                    EVENT_SOURCE,
-                    object,
-                    "Normal",
-                    "NodeNotReady",
-                    format_smolstr!("Node {} status is now: NodeNotReady", key.name),
-                );
-                mark_pods_not_ready(&key.name, view, out);
-            }
-            // The NoExecute taint follows from the same check, shortly after.
-            out.memory
-                .insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
-            return Ok(Action::RequeueAfter(TAINT_PASS_US));
-        }
-        if unmarked {
-            out.memory.remove(UNMARKED_PODS);
-            if !node.is_ready() {
-                mark_pods_not_ready(&key.name, view, out);
-            }
-        }
-        let Some((add, remove)) = change else {
-            return Ok(next_pass(silent, view, out));
-        };
-        if add.is_some() && remove.is_empty() {
-            match taints::wait_for_turn(object, out.server, view.wall) {
-                Some(0) => {}
-                Some(seconds) => return Ok(Action::RequeueAfter(seconds as u64 * SECOND)),
-                None => return Ok(Action::RequeueAfter(view.config.node_monitor_period)),
-            }
-        }
-        taints::swap(
-            object,
-            (add.as_slice(), &remove),
-            "NoExecute",
-            view.wall,
-            out,
-        )?;
-        Ok(Action::AwaitChange)
+        let action = monitor_health(cached, &mut state, view, out);
+        out.state.set(state);
+        action
     }
 }
 
-/// Schedules another attempt after a refused update of the node, or leaves it to the next check.
-fn retry(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
-    let refusals = out.memory.entry(REFUSALS.into()).or_default();
-    *refusals += 1;
-    let mut at = view.now.after(HEALTH_RETRY_US);
-    if *refusals > UPDATE_RETRIES {
-        out.memory.remove(REFUSALS);
-        at = next_look(view.now.after(1), view.config.node_monitor_period);
+/// Checks the health of a node (`monitorNodeHealth`).
+fn monitor_health(
+    cached: &Rc<Object>,
+    state: &mut NodeState,
+    view: &PassView<'_>,
+    out: &mut LoopClient<'_>,
+) -> Result<Action, ApiError> {
+    let key = &cached.key();
+    // After a refused update the node is read from the API server.
+    let latest = (state.refusals > 0)
+        .then(|| out.store().get(key).cloned())
+        .flatten();
+    let object = latest.as_ref().unwrap_or(cached);
+    let node: &Node = object.body();
+    if view.now < Time(BOOTSTRAP_US) {
+        state.is_registered = true;
     }
-    out.memory.insert(NEXT_CHECK.into(), at.0 as i64);
+    taints::sync_no_schedule(object, node, view.wall, out)?;
+    let silent = silent_until(object, node, view);
+    let all_down = !view
+        .cache
+        .list(Kind::Node)
+        .any(|o| o.body::<Node>().is_ready());
+    let change = taints::no_execute_change(node, all_down);
+    let overdue = silent.is_some_and(|until| view.now >= until);
+    let unmarked = state.unmarked_pods.is_some_and(|due| view.now >= due);
+    let pending = !state.is_registered || overdue || change.is_some() || unmarked;
+    if !pending {
+        state.next_check = state.next_check.filter(|check| view.now < *check);
+        return Ok(next_pass(silent, state, view));
+    }
+    // Upstream does the rest in its periodic check of all nodes, every few seconds.
+    let check = state.plan_check(view);
+    if view.now < check {
+        return Ok(Action::RequeueAfter(check.0 - view.now.0));
+    }
+    state.next_check = None;
+    if !state.is_registered {
+        state.is_registered = true;
+        let message = format_smolstr!(
+            "Node {0} event: Registered Node {0} in Controller",
+            key.name
+        );
+        out.event_as(&EVENT_SOURCE, object, "Normal", "RegisteredNode", message);
+    }
+    if overdue {
+        if mark_silent(object, view, out).is_err() {
+            return Ok(retry(state, view));
+        }
+        state.refusals = 0;
+        if node.is_ready() {
+            out.event_as(
+                &EVENT_SOURCE,
+                object,
+                "Normal",
+                "NodeNotReady",
+                format_smolstr!("Node {} status is now: NodeNotReady", key.name),
+            );
+            mark_pods_not_ready(&key.name, state, view, out);
+        }
+        // The NoExecute taint follows from the same check, shortly after.
+        state.next_check = Some(view.now.after(TAINT_PASS_US));
+        return Ok(Action::RequeueAfter(TAINT_PASS_US));
+    }
+    if unmarked {
+        state.unmarked_pods = None;
+        if !node.is_ready() {
+            mark_pods_not_ready(&key.name, state, view, out);
+        }
+    }
+    let Some((add, remove)) = change else {
+        return Ok(next_pass(silent, state, view));
+    };
+    if add.is_some() && remove.is_empty() {
+        match taints::wait_for_turn(object, out.store(), view.wall) {
+            Some(0) => {}
+            Some(seconds) => return Ok(Action::RequeueAfter(seconds as u64 * SECOND)),
+            None => return Ok(Action::RequeueAfter(view.config.node_monitor_period)),
+        }
+    }
+    taints::swap(object, add.as_slice(), &remove, "NoExecute", view.wall, out)?;
+    Ok(Action::AwaitChange)
+}
+
+/// Schedules another attempt after a refused update of the node, or leaves it to the next check.
+fn retry(state: &mut NodeState, view: &PassView<'_>) -> Action {
+    state.refusals += 1;
+    let mut at = view.now.after(HEALTH_RETRY_US);
+    if state.refusals > UPDATE_RETRIES {
+        state.refusals = 0;
+        at = next_check(view.now.after(1), view.config.node_monitor_period);
+    }
+    state.next_check = Some(at);
     Action::RequeueAfter(at.0 - view.now.0)
 }
 
 /// Requeues the key for the time at which the node, or its Pods, are due to be marked.
-fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &LoopClient<'_>) -> Action {
-    let unmarked = out.memory.get(UNMARKED_PODS).map(|due| Time(*due as u64));
-    let due = silent.into_iter().chain(unmarked).min();
+fn next_pass(silent: Option<Time>, state: &NodeState, view: &PassView<'_>) -> Action {
+    let due = silent.into_iter().chain(state.unmarked_pods).min();
     due.map_or(Action::AwaitChange, |due| {
         Action::RequeueAfter(due.0.saturating_sub(view.now.0))
     })
 }
 
 /// Handles a removed node, of which the last state woke the controller.
-fn gone(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
-    let look = *out
-        .memory
-        .entry(NEXT_CHECK.into())
-        .or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64)
-        as u64;
-    if view.now.0 < look {
-        return Action::RequeueAfter(look - view.now.0);
+fn gone(mut state: NodeState, view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
+    let check = state.plan_check(view);
+    if view.now < check {
+        out.state.set(state);
+        return Action::RequeueAfter(check.0 - view.now.0);
     }
-    out.memory.clear();
     let entry = out
         .origin
         .cause
-        .and_then(|id| out.server.journal().get(id as usize));
+        .and_then(|id| out.store().journal().get(id as usize));
     if let Some(object) = entry
         .and_then(|e| e.write())
         .map(|(_, object)| object.clone())
@@ -235,12 +241,12 @@ fn gone(view: &PassView<'_>, out: &mut LoopClient<'_>) -> Action {
             "Node {0} event: Removing Node {0} from Controller",
             object.meta.name
         );
-        out.event_as(EVENT_SOURCE, &object, "Normal", "RemovingNode", message);
+        out.event_as(&EVENT_SOURCE, &object, "Normal", "RemovingNode", message);
     }
     Action::AwaitChange
 }
 
-fn next_look(now: Time, period: u64) -> Time {
+fn next_check(now: Time, period: u64) -> Time {
     let phase = CHECK_OFFSET_US % period;
     Time(now.0.saturating_sub(phase).div_ceil(period) * period + phase)
 }
@@ -262,11 +268,11 @@ fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Tim
             .meta
             .creation_timestamp
             .map_or(0, |t| t.since(view.config.epoch) * MS);
-        return Some(next_look(Time(since + STARTUP_GRACE_US), period));
+        return Some(next_check(Time(since + STARTUP_GRACE_US), period));
     }
     let heard = view.heartbeats.silent_since(&object.meta.name)?;
-    Some(next_look(
-        Time(next_look(heard, period).0 + view.config.node_monitor_grace),
+    Some(next_check(
+        Time(next_check(heard, period).0 + view.config.node_monitor_grace),
         period,
     ))
 }
@@ -312,15 +318,15 @@ fn mark_silent(
 }
 
 /// Marks the ready Pods of a node not ready; those whose update is refused are left to the next check.
-fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut LoopClient<'_>) {
+fn mark_pods_not_ready(
+    name: &Str,
+    state: &mut NodeState,
+    view: &PassView<'_>,
+    out: &mut LoopClient<'_>,
+) {
     let wall = view.wall;
-    let pods: Vec<_> = view
-        .cache
-        .list(Kind::Pod)
-        .filter(|o| o.body::<Pod>().node_name == *name)
-        .cloned()
-        .collect();
-    for pod in pods.iter().filter(|p| p.body::<Pod>().is_ready()) {
+    let pods = view.cache.pods_on(name);
+    for pod in pods.into_iter().filter(|p| p.body::<Pod>().is_ready()) {
         let marked = out.update_status(pod, Why::OnSilentNode { node: name.clone() }, |o| {
             let Body::Pod(body) = &mut o.body else { return };
             if let Some(ready) = body
@@ -335,7 +341,7 @@ fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut LoopClient<'_>
         });
         match marked {
             Ok(marked) => out.event_as(
-                EVENT_SOURCE,
+                &EVENT_SOURCE,
                 &marked,
                 "Warning",
                 "NodeNotReady",
@@ -343,8 +349,8 @@ fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut LoopClient<'_>
             ),
             Err(error) if error.reason == StatusReason::NotFound => {}
             Err(_) => {
-                let check = next_look(view.now.after(1), view.config.node_monitor_period);
-                out.memory.insert(UNMARKED_PODS.into(), check.0 as i64);
+                let check = next_check(view.now.after(1), view.config.node_monitor_period);
+                state.unmarked_pods = Some(check);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
 
 use apiserver::why::Why;
-use apiserver::{ApiError, ApiServer};
+use apiserver::{ApiError, Store};
 use controller_runtime::client::LoopClient;
 use k8s_model::Kind;
 use k8s_model::node::Node;
@@ -82,7 +82,7 @@ pub(super) fn sync_no_schedule(
             _ => {}
         }
     }
-    swap(object, (&add, &remove), "NoSchedule", now, out)
+    swap(object, &add, &remove, "NoSchedule", now, out)
 }
 
 /// Returns the NoExecute taint that a node should get and those it should lose, if that differs from its taints.
@@ -111,10 +111,10 @@ pub(super) fn no_execute_change(
 }
 
 /// Returns the seconds until this node may get the NoExecute taint; `None` while too much of its zone is down.
-pub(super) fn wait_for_turn(object: &Object, server: &ApiServer, now: Timestamp) -> Option<i64> {
+pub(super) fn wait_for_turn(object: &Object, store: &Store, now: Timestamp) -> Option<i64> {
     let (mut ready, mut down, mut last) = (0, 0, None);
     // The cache does not show yet the taint that another node has just received.
-    for other in server.list(Kind::Node).filter(|o| zone(o) == zone(object)) {
+    for other in store.list(Kind::Node).filter(|o| zone(o) == zone(object)) {
         let node: &Node = other.body();
         if node.is_ready() {
             ready += 1;
@@ -151,7 +151,8 @@ fn zone(node: &Object) -> [Option<&Str>; 2] {
 /// Adds and removes taints of one effect in one write.
 pub(super) fn swap(
     object: &Rc<Object>,
-    (add, remove): (&[&'static str], &[&'static str]),
+    add: &[&'static str],
+    remove: &[&'static str],
     effect: &'static str,
     now: Timestamp,
     out: &mut LoopClient<'_>,

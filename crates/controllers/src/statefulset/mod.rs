@@ -14,9 +14,11 @@ mod status;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use apiserver::why::Why;
-use apiserver::{ApiError, Delete};
+use apiserver::{ApiError, DeleteOptions};
+use apiserver::{Component, ControllerId};
 use controller_runtime::client::{Action, LoopClient, PassView};
-use controller_runtime::descriptor::{CodeLine, Descriptor};
+use controller_runtime::descriptor::{CodeLine, CodeTag, CodeValue, Descriptor};
+use controller_runtime::fact::FactId;
 use controller_runtime::informer::Cache;
 use k8s_model::pod::Pod;
 use k8s_model::pod_template::PodTemplate;
@@ -32,30 +34,37 @@ const MAX_NEW_PODS: i32 = 500;
 
 /// Pseudo-code of a reconcile pass.
 const CODE: &[CodeLine] = &[
-    ("for key := range queue {", "", ""),
-    ("    set  := cache.Get(key)", "", "desired"),
-    ("    for n := range ordinals(set) {", "", "ordinals"),
-    ("        claim(n) exists, or create it", "claim", "act"),
-    ("        pod(n) exists, or create it", "create", "act"),
-    (
+    CodeLine::step("for key := range queue {"),
+    CodeLine::reads(
+        "    set  := cache.Get(key)",
+        CodeValue::Fact(FactId::Desired),
+    ),
+    CodeLine::reads(
+        "    for n := range ordinals(set) {",
+        CodeValue::Fact(FactId::Ordinals),
+    ),
+    CodeLine::writes(
+        "        claim(n) exists, or create it",
+        CodeTag::CreateClaim,
+    ),
+    CodeLine::writes("        pod(n) exists, or create it", CodeTag::Create),
+    CodeLine::reads(
         "        if ordered && !ready(pod(n)) { break }",
-        "",
-        "ready",
+        CodeValue::Fact(FactId::Ready),
     ),
-    ("    }", "", ""),
-    (
+    CodeLine::end("    }"),
+    CodeLine::writes(
         "    delete(beyond replicas, highest first)",
-        "delete",
-        "act",
+        CodeTag::Delete,
     ),
-    ("    delete(old revision, highest first)", "update", "act"),
-    ("    updateStatus(set)", "status", "act"),
-    ("}", "", ""),
+    CodeLine::writes("    delete(old revision, highest first)", CodeTag::Update),
+    CodeLine::writes("    updateStatus(set)", CodeTag::Status),
+    CodeLine::end("}"),
 ];
 
 /// UI descriptor of the controller.
 static DESCRIPTOR: Descriptor = Descriptor {
-    name: "statefulset-controller",
+    component: Component::Controller(&ControllerId::new("statefulset-controller")),
     aliases: &[],
     title: "statefulset",
     icon: "i-statefulset",
@@ -82,7 +91,7 @@ impl Controller for StatefulSetController {
     }
 
     /// Wakes the sets that could adopt an orphaned Pod; a deleted claim wakes the set whose Pod waits for it.
-    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    fn map_event(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::PersistentVolumeClaim && event.op != apiserver::Op::Deleted
             || object.meta.controller().is_some() && object.kind == Kind::Pod
@@ -182,7 +191,7 @@ impl StatefulSetPass<'_, '_, '_> {
                 None => {}
             }
         }
-        k8s_model::sort::sort_by_key(&mut roles.condemned, |(ordinal, _)| -ordinal);
+        roles.condemned.sort_by_key(|(ordinal, _)| -ordinal);
         roles
     }
 
@@ -305,8 +314,8 @@ impl StatefulSetPass<'_, '_, '_> {
         let start = self.set.spec.ordinals.start;
         let is_current = strategy.kind == "RollingUpdate"
             && match &strategy.rolling_update {
-                None => ordinal < start + self.set.status.current_replicas,
-                Some(rolling) => ordinal < start + rolling.partition.unwrap_or(0),
+                None => ordinal < start.saturating_add(self.set.status.current_replicas),
+                Some(rolling) => ordinal < start.saturating_add(rolling.partition.unwrap_or(0)),
             };
         if is_current {
             (
@@ -351,7 +360,8 @@ impl StatefulSetPass<'_, '_, '_> {
             return Ok(());
         }
         let rolling = strategy.rolling_update.as_ref();
-        let first = self.set.spec.ordinals.start + rolling.and_then(|r| r.partition).unwrap_or(0);
+        let first = (self.set.spec.ordinals.start)
+            .saturating_add(rolling.and_then(|r| r.partition).unwrap_or(0));
         let Some(at_most) = rolling.and_then(|r| r.max_unavailable.as_ref()) else {
             return self.replace_first(roles, first);
         };
@@ -408,14 +418,8 @@ impl StatefulSetPass<'_, '_, '_> {
 
     fn delete_pod(&mut self, pod: &Rc<Object>, why: Why) -> Result<(), ApiError> {
         let (set, name) = (self.object.clone(), pod.meta.name.clone());
-        self.out.delete(
-            &pod.key(),
-            Delete {
-                uid: Some(pod.meta.uid),
-                ..Default::default()
-            },
-            why,
-        )?;
+        self.out
+            .delete(&pod.key(), DeleteOptions::of_uid(pod.meta.uid), why)?;
         self.out.event(
             &set,
             "Normal",

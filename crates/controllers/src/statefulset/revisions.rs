@@ -47,9 +47,7 @@ pub(super) fn sync(
     out: &mut LoopClient<'_>,
 ) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
-    k8s_model::sort::sort_by_key(&mut sorted, |r| {
-        (number(r), r.meta.creation_timestamp, r.meta.name.clone())
-    });
+    sorted.sort_by_key(|r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
     let next = sorted.last().map_or(1, |r| number(r) + 1);
     let text = set.spec.template.revision_data();
     let name: Str = format!(
@@ -63,7 +61,7 @@ pub(super) fn sync(
         // An older template is restored, so its revision becomes the newest.
         Some(equal) => renumber(equal, next, out)?,
         None => {
-            let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), next);
+            let new = new_revision(object, &set.spec.template, &name, HASH_LABEL, next);
             out.create(new, Why::NewRevision { revision: next })?
         }
     };

@@ -2,19 +2,18 @@
 
 use super::finding::{Context, Diagnosis, flag, free_name, line};
 use super::workloads::{follow, stuck};
-use crate::waits::{Cure, FactLabel, Waits};
+use crate::waits::{FactLabel, PendingReason, RemedyKind};
 use actions::Action;
 use apiserver::validation::Schedule;
-use k8s_model::batch::Job;
-use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
-use serde_json::Value;
+use k8s_model::batch::{CronJobSpec, CronJobStatus, Job};
+use k8s_model::{Kind, Object, ObjectRef};
 use std::rc::Rc;
 
 pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Job = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
     if let Some(failed) = status.met("Failed") {
-        let mut out = Diagnosis::new(object, Waits::JobFailed(failed.reason.clone()));
+        let mut out = Diagnosis::new(object, PendingReason::JobFailed(failed.reason.clone()));
         out.word(FactLabel::Message, &failed.message);
         out.count(FactLabel::Failed, status.failed);
         out.count(FactLabel::RetriesAllowed, spec.backoff_limit.unwrap_or(6));
@@ -25,7 +24,7 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     if spec.suspend {
-        let mut out = Diagnosis::new(object, Waits::Suspended);
+        let mut out = Diagnosis::new(object, PendingReason::Suspended);
         out.count(FactLabel::Active, status.active);
         out.since(
             sim,
@@ -38,13 +37,13 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             &object.key(),
             " --type=merge -p '{\"spec\":{\"suspend\":false}}'",
         );
-        out.cure(Cure::Unsuspend, &object.meta.name, "", &[run]);
+        out.cure(RemedyKind::Unsuspend, &object.meta.name, "", &[run]);
         return Some(out);
     }
     if let Some(worst) = stuck(sim, object.meta.uid, true) {
         let mut out = Diagnosis::new(
             object,
-            Waits::Pods {
+            PendingReason::Pods {
                 ready: status.ready.unwrap_or(0),
                 desired: spec.parallelism.unwrap_or(1),
             },
@@ -57,35 +56,32 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         let limit = spec.backoff_limit.unwrap_or(6);
         let mut out = Diagnosis::new(
             object,
-            Waits::BackOff {
+            PendingReason::BackOff {
                 failed: status.failed,
                 limit,
             },
         );
         out.count(FactLabel::Failed, status.failed);
         out.count(FactLabel::RetriesAllowed, limit);
-        out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
+        out.at(
+            FactLabel::LooksAgain,
+            sim.manager.next_requeue(&object.key()),
+        );
         return Some(out);
     }
     None
 }
 
 /// Returns true if a run was due since the last one started.
-fn missed(sim: &Context<'_>, schedule: &str, status: Option<&Value>) -> bool {
-    let last = status
-        .and_then(|status| status.get("lastScheduleTime"))
-        .and_then(Value::as_str)
-        .and_then(Timestamp::parse);
+fn missed(sim: &Context<'_>, schedule: &str, status: &CronJobStatus) -> bool {
+    let last = status.last_schedule_time;
     let next = last.and_then(|last| Schedule::parse(schedule).ok()?.next(last.seconds(), &|_| 0));
-    next.is_none_or(|next| next <= sim.server().wall_at(sim.now()).seconds())
+    next.is_none_or(|next| next <= sim.store().wall_at(sim.now()).seconds())
 }
 
 pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::Other(body) = &object.body else {
-        return None;
-    };
-    let (spec, status) = (body.get("spec")?, body.get("status"));
-    let text = |name: &str| spec.get(name).and_then(Value::as_str).unwrap_or("");
+    let spec = CronJobSpec::of(object)?;
+    let status = CronJobStatus::of(object);
     let key = object.key();
     let run_now = |out: &mut Diagnosis| {
         let job = free_name(sim, Kind::Job, &object.meta.namespace, &object.meta.name);
@@ -97,25 +93,25 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             &flag(&key),
         ]
         .concat();
-        out.cure(Cure::RunNow, &job, "", &[Action::kubectl(create)]);
+        out.cure(RemedyKind::RunNow, &job, "", &[Action::kubectl(create)]);
     };
-    if spec.get("suspend") == Some(&Value::Bool(true)) {
-        let mut out = Diagnosis::new(object, Waits::Suspended);
-        out.word(FactLabel::Schedule, text("schedule"));
+    if spec.suspend {
+        let mut out = Diagnosis::new(object, PendingReason::Suspended);
+        out.word(FactLabel::Schedule, &spec.schedule);
         let resume = line(
             "patch",
             &key,
             " --type=merge -p '{\"spec\":{\"suspend\":false}}'",
         );
-        out.cure(Cure::Unsuspend, &object.meta.name, "", &[resume]);
+        out.cure(RemedyKind::Unsuspend, &object.meta.name, "", &[resume]);
         return Some(out);
     }
-    let next = sim.looks_again(&key);
-    let zone = text("timeZone");
+    let next = sim.manager.next_requeue(&key);
+    let zone = spec.time_zone.as_deref().unwrap_or("");
     if !zone.is_empty() && next.is_none() {
-        let mut out = Diagnosis::new(object, Waits::Zone(zone.into()));
+        let mut out = Diagnosis::new(object, PendingReason::Zone(zone.into()));
         out.cure(
-            Cure::KnownZone,
+            RemedyKind::KnownZone,
             "Etc/UTC",
             "",
             &[line(
@@ -126,22 +122,16 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         );
         return Some(out);
     }
-    let active = status
-        .and_then(|status| status.get("active"))
-        .and_then(Value::as_array)
-        .and_then(|list| list.first());
-    let active = active
-        .and_then(|job| job.get("name"))
-        .and_then(Value::as_str);
-    if let Some(job) = active {
-        if text("concurrencyPolicy") != "Forbid" || !missed(sim, text("schedule"), status) {
+    if let Some(active) = status.active.first() {
+        let job = &active.name;
+        if spec.concurrency_policy != "Forbid" || !missed(sim, &spec.schedule, &status) {
             return None;
         }
         let run = ObjectRef::new(Kind::Job, &object.meta.namespace, job);
-        let mut out = Diagnosis::new(object, Waits::StillRuns(job.into()));
-        out.word(FactLabel::Schedule, text("schedule"));
+        let mut out = Diagnosis::new(object, PendingReason::ConcurrencyForbidden(job.clone()));
+        out.word(FactLabel::Schedule, &spec.schedule);
         out.cure(
-            Cure::EndRun,
+            RemedyKind::EndRun,
             job,
             "",
             &[line("delete", &run, " --wait=false")],
@@ -149,8 +139,8 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         out.waits_for = Some(run);
         return Some(out);
     }
-    let mut out = Diagnosis::new(object, Waits::NotDue);
-    out.word(FactLabel::Schedule, text("schedule"));
+    let mut out = Diagnosis::new(object, PendingReason::NotDue);
+    out.word(FactLabel::Schedule, &spec.schedule);
     out.at(FactLabel::RunsAgain, Some(next?));
     run_now(&mut out);
     Some(out)

@@ -1,7 +1,7 @@
 //! Unsuitable configuration of a workload: memory limits, probes, outdated configuration, roles and names.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
-use crate::waits::{Cure, FactLabel, Waits};
+use crate::waits::{FactLabel, PendingReason, RemedyKind};
 use cluster::mounted;
 use cluster_network::connectivity::ports_of;
 use controller_runtime::load;
@@ -43,16 +43,19 @@ pub fn out_of_memory(
         .map_or_else(|| limit.to_string().into(), Str::from);
     let mut out = Diagnosis::new(
         object,
-        Waits::OutOfMemory {
+        PendingReason::OutOfMemory {
             container: status.name.clone(),
             limit: limit.clone(),
         },
     );
     out.count(FactLabel::ExitCode, ended.exit_code);
     out.count(FactLabel::Restarts, status.restart_count);
-    out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.at(
+        FactLabel::LooksAgain,
+        sim.tasks.next_kubelet_step(object.meta.uid),
+    );
     out.since(sim, ended.finished_at);
-    let used = load::memory(sim.loads(), object, sim.server());
+    let used = load::memory(&sim.kubelets.loads, object, sim.store());
     let limited = Quantity::parse(&limit).map_or(0, |limit| limit.as_millis() / 1000);
     let enough = used
         .map_or(2 * limited, |used| used + used / 4)
@@ -69,7 +72,7 @@ pub fn out_of_memory(
             &[" --containers=", &status.name, " --limits=memory=", &enough].concat(),
         );
         out.cure(
-            Cure::RaiseMemory,
+            RemedyKind::RaiseMemory,
             &status.name,
             &enough,
             &[vec![set], steps].concat(),
@@ -97,7 +100,7 @@ pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<
         .position(|one| one.name == container)?;
     let mut out = Diagnosis::new(
         object,
-        Waits::ProbePort {
+        PendingReason::ProbePort {
             container: container.clone(),
             probe: probe.into(),
             port,
@@ -141,7 +144,7 @@ pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<
         ]
         .concat();
         out.cure(
-            Cure::ProbePort,
+            RemedyKind::ProbePort,
             &container,
             &to.to_string(),
             &[vec![line("patch", &top, &patch)], steps].concat(),
@@ -152,7 +155,7 @@ pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<
 
 /// Diagnoses Pods whose environment, or a file mounted by `subPath`, has an earlier version of a ConfigMap or Secret.
 pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
-    let server = sim.server();
+    let server = sim.store();
     let key = object.key();
     let content = |object: &Object| {
         let Body::Other(body) = &object.body else {
@@ -187,7 +190,7 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     let here = all_in(sim, Kind::Pod, &key.namespace).take(MAX_PODS_ASKED);
     let old: Vec<&Rc<Object>> = here.filter(|pod| has_old(pod)).collect();
     let first = old.first()?;
-    let mut out = Diagnosis::new(object, Waits::OldConfig(old.len()));
+    let mut out = Diagnosis::new(object, PendingReason::OldConfig(old.len()));
     for pod in old.iter().take(3) {
         out.word(FactLabel::NearestPod, &pod.meta.name);
     }
@@ -198,7 +201,7 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
         )
     {
         out.cure(
-            Cure::Restart,
+            RemedyKind::Restart,
             &top.name,
             "",
             &[line("rollout restart", &top, "")],
@@ -223,16 +226,20 @@ pub fn binding(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     } else {
         ""
     };
-    let known = sim.get(&ObjectRef::new(kind, namespace, name)).is_some();
-    (!known).then(|| Diagnosis::new(object, Waits::RoleMissing(kind, name.into())))
+    let known = sim
+        .store()
+        .get(&ObjectRef::new(kind, namespace, name))
+        .is_some();
+    (!known).then(|| Diagnosis::new(object, PendingReason::RoleMissing(kind, name.into())))
 }
 
 /// Diagnoses a Service that exists in another namespace only.
 pub fn elsewhere(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     let other = sim
+        .store()
         .list(Kind::Service)
         .find(|service| service.meta.name == key.name && service.meta.namespace != key.namespace)?;
-    let waits = Waits::ServiceElsewhere {
+    let waits = PendingReason::ServiceElsewhere {
         service: key.name.clone(),
         namespace: other.meta.namespace.clone(),
     };

@@ -1,7 +1,7 @@
 //! Diagnosis of an object that waits or fails, and helpers to build it.
 
 use crate::headline;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use crate::why::Row;
 use actions::Action;
 use cluster::Sim;
@@ -42,7 +42,7 @@ pub struct Diagnosis {
     /// Object.
     pub object: ObjectRef,
     /// Missing condition.
-    pub waits: Waits,
+    pub waits: PendingReason,
     /// Deciding facts.
     pub facts: Vec<DecidingFact>,
     /// Object that it waits for.
@@ -52,14 +52,14 @@ pub struct Diagnosis {
     /// Remedies that could help.
     pub remedies: Vec<Remedy>,
     /// Sentence about what is unaffected.
-    pub spared: Option<Message>,
+    pub unaffected: Option<Message>,
 }
 
 /// Remedy for a missing condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
     /// Kind of remedy.
-    pub cure: Cure,
+    pub cure: RemedyKind,
     /// Object or value.
     pub name: String,
     /// Further details.
@@ -69,11 +69,11 @@ pub struct Remedy {
 }
 
 impl Diagnosis {
-    pub fn new(object: &Object, waits: Waits) -> Diagnosis {
+    pub fn new(object: &Object, waits: PendingReason) -> Diagnosis {
         Diagnosis::of(object.key(), waits)
     }
 
-    pub fn of(object: ObjectRef, waits: Waits) -> Diagnosis {
+    pub fn of(object: ObjectRef, waits: PendingReason) -> Diagnosis {
         Diagnosis {
             object,
             waits,
@@ -81,7 +81,7 @@ impl Diagnosis {
             waits_for: None,
             since: None,
             remedies: Vec::new(),
-            spared: None,
+            unaffected: None,
         }
     }
 
@@ -105,7 +105,7 @@ impl Diagnosis {
     }
 
     /// Adds a remedy: one of each kind is enough, and five in total.
-    pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[Action]) {
+    pub fn cure(&mut self, cure: RemedyKind, name: &str, more: &str, steps: &[Action]) {
         if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
             self.remedies.push(Remedy {
                 cure,
@@ -136,18 +136,18 @@ impl Remedy {
 
 /// Diagnoses an object that is deleted and held by a finalizer that no controller here removes.
 pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
-    let finalizer = object
-        .meta
-        .finalizers
-        .iter()
-        .find(|name| !OWN_FINALIZERS.contains(&name.as_str()))?;
+    let finalizer = object.meta.finalizers.iter().find(|name| !is_own(name))?;
     if !object.meta.is_deleting() {
         return None;
     }
-    let mut out = Diagnosis::new(object, Waits::Held(finalizer.clone()));
-    let rest = " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'";
+    let mut out = Diagnosis::new(object, PendingReason::Held(finalizer.clone()));
+    // Finalizers that the control plane removes itself stay: they protect what is still in use.
+    let own = object.meta.finalizers.iter().filter(|name| is_own(name));
+    let own: Vec<&str> = own.map(|name| name.as_str()).collect();
+    let patch = serde_json::json!({"metadata": {"finalizers": (!own.is_empty()).then_some(own)}});
+    let rest = &format!(" --type=merge -p '{patch}'");
     out.cure(
-        Cure::Unfinalize,
+        RemedyKind::Unfinalize,
         finalizer,
         "",
         &[line("patch", &object.key(), rest)],
@@ -155,13 +155,19 @@ pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
     Some(out)
 }
 
+/// Returns true for a finalizer that the control plane removes itself.
+fn is_own(finalizer: &str) -> bool {
+    OWN_FINALIZERS.contains(&finalizer)
+}
+
 /// Finalizers that the control plane removes itself.
-const OWN_FINALIZERS: [&str; 5] = [
-    "kubernetes",
+const OWN_FINALIZERS: [&str; 6] = [
     "foregroundDeletion",
     "orphan",
     "kubernetes.io/pvc-protection",
     "kubernetes.io/pv-protection",
+    "batch.kubernetes.io/job-tracking",
+    "customresourcecleanup.apiextensions.k8s.io",
 ];
 
 /// Returns the revision to which `kubectl rollout undo` takes a workload: the newest but one.
@@ -171,15 +177,20 @@ pub fn earlier_revision<'a>(sim: &'a Sim, workload: &Object) -> Option<&'a Rc<Ob
     } else {
         Kind::ControllerRevision
     };
-    let mut all: Vec<&Rc<Object>> = sim.owned(workload.meta.uid, kind).collect();
-    k8s_model::sort::sort_by_key(&mut all, |object| revision(object));
+    let mut all: Vec<&Rc<Object>> = sim
+        .informers
+        .controller_manager
+        .cache
+        .owned_of_kind(workload.meta.uid, kind)
+        .collect();
+    all.sort_by_key(|object| revision(object));
     all.len().checked_sub(2).map(|at| all[at])
 }
 
 /// Returns the controllers of an object, nearest first.
 pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
     let mut out = Vec::new();
-    let mut at = sim.get(key).cloned();
+    let mut at = sim.store().get(key).cloned();
     while let Some(object) = at {
         at = owner(sim, &object).cloned();
         out.extend(at.iter().map(|owner| owner.key()));
@@ -191,13 +202,14 @@ pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
 }
 
 pub fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
-    sim.get(&object.meta.controller()?.key(&object.meta.namespace)?)
+    sim.store()
+        .get(&object.meta.controller()?.key(&object.meta.namespace)?)
 }
 
-/// Formats kind and name: `deployment/web`.
+/// Formats kind and name as a command does: `deployment/web`, with the group if the kind has the name of a built-in one.
 pub fn target(key: &ObjectRef) -> String {
     [
-        key.kind.name().to_ascii_lowercase().as_str(),
+        key.kind.label().to_ascii_lowercase().as_str(),
         "/",
         &key.name,
     ]
@@ -224,7 +236,8 @@ pub fn all_in<'a>(
     kind: Kind,
     namespace: &'a Str,
 ) -> impl Iterator<Item = &'a Rc<Object>> {
-    sim.list(kind)
+    sim.store()
+        .list(kind)
         .filter(move |object| object.meta.namespace == *namespace)
 }
 
@@ -243,5 +256,9 @@ pub fn free_names(
     stem: &str,
 ) -> impl Iterator<Item = String> {
     let names = (1_i64..).map(move |number| [stem, "-", &number.to_string()].concat());
-    names.filter(move |name| sim.get(&ObjectRef::new(kind, namespace, name)).is_none())
+    names.filter(move |name| {
+        sim.store()
+            .get(&ObjectRef::new(kind, namespace, name))
+            .is_none()
+    })
 }

@@ -3,7 +3,7 @@
 use super::finding::{Context, Diagnosis, all_in, line};
 use super::workloads::follow;
 use crate::rules;
-use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
+use crate::waits::{DecidingFact, FactLabel, GatewayFault, PendingReason, RemedyKind};
 use actions::Action;
 use cluster_network::connectivity::{Backend, backend_of};
 use cluster_network::gateway::{RefFault, all, is_served, named};
@@ -30,7 +30,7 @@ pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
 
 /// Creates the diagnosis of a fault.
 fn fails(object: &Object, fault: GatewayFault) -> Diagnosis {
-    Diagnosis::new(object, Waits::Gateway(fault))
+    Diagnosis::new(object, PendingReason::Gateway(fault))
 }
 
 /// Returns the command that sets a field of an object to a value, given as JSON.
@@ -56,15 +56,20 @@ fn class(object: &Object) -> Option<Diagnosis> {
 fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let (spec, status) = (GatewaySpec::of(object), status_of(object));
     let name = &spec.gateway_class_name;
-    let Some(class) = named(sim.server(), GATEWAY_CLASS, "", name) else {
+    let Some(class) = named(sim.store(), GATEWAY_CLASS, "", name) else {
         let mut out = fails(object, GatewayFault::ClassMissing(name.clone()));
         let manifest = format!(
             "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata:\n  name: {name}\nspec:\n  controllerName: {CONTROLLER}\n"
         );
-        out.cure(Cure::MakeGatewayClass, name, "", &[Action::apply(manifest)]);
+        out.cure(
+            RemedyKind::MakeGatewayClass,
+            name,
+            "",
+            &[Action::apply(manifest)],
+        );
         return Some(out);
     };
-    if !is_served(sim.server(), object) {
+    if !is_served(sim.store(), object) {
         return Some(fails(
             object,
             GatewayFault::ForeignController {
@@ -128,7 +133,7 @@ fn no_gateway(
     at: Option<usize>,
 ) -> Diagnosis {
     let mut out = fails(object, fault);
-    for other in all(sim.server(), GATEWAY)
+    for other in all(sim.store(), GATEWAY)
         .into_iter()
         .filter(|other| other.meta.namespace == object.meta.namespace)
         .take(4)
@@ -148,7 +153,7 @@ fn no_gateway(
                 &format!("[{{\"name\":{name:?}}}]"),
             ),
         };
-        out.cure(Cure::SetGateway, name, "", &[step]);
+        out.cure(RemedyKind::SetGateway, name, "", &[step]);
     }
     out
 }
@@ -161,7 +166,7 @@ fn not_attached(
 ) -> Option<Diagnosis> {
     let name = &parent.name;
     let Some(gateway) = named(
-        sim.server(),
+        sim.store(),
         GATEWAY,
         parent.namespace_from(&object.meta.namespace),
         name,
@@ -173,7 +178,7 @@ fn not_attached(
             Some(at),
         ));
     };
-    if !is_served(sim.server(), gateway) || !holds(status_of(gateway), "Programmed") {
+    if !is_served(sim.store(), gateway) || !holds(status_of(gateway), "Programmed") {
         let found = sim.diagnose(&gateway.key())?;
         let mut out = fails(object, GatewayFault::ParentNotServed(name.clone()));
         follow(&mut out, Some(found));
@@ -213,7 +218,7 @@ fn not_attached(
                 &format!("/spec/parentRefs/{at}/sectionName"),
                 &format!("{name:?}"),
             );
-            out.cure(Cure::SetListener, name, "", &[step]);
+            out.cure(RemedyKind::SetListener, name, "", &[step]);
         }
     }
     Some(out)
@@ -230,10 +235,10 @@ fn leads_nowhere(
     let namespace: Str = to.namespace_from(&object.meta.namespace).into();
     let set =
         |field: &str, value: String| patch(object, "replace", &format!("{at}/{field}"), &value);
-    match backend_of(sim.server(), object, to) {
+    match backend_of(sim.store(), object, to) {
         Ok((_, Backend::Ready(_))) => None,
         Ok((key, _)) => {
-            let mut out = Diagnosis::new(object, Waits::BackendNotReady { path, service });
+            let mut out = Diagnosis::new(object, PendingReason::BackendNotReady { path, service });
             follow(&mut out, sim.diagnose(&key));
             Some(out)
         }
@@ -258,7 +263,12 @@ fn leads_nowhere(
                  group: {GATEWAY_GROUP}\n    kind: {HTTP_ROUTE}\n    namespace: {}\n  to:\n  - group: ''\n    kind: Service\n    name: {}\n",
                 object.meta.name, object.meta.namespace, to.name
             );
-            out.cure(Cure::MakeGrant, &namespace, "", &[Action::apply(manifest)]);
+            out.cure(
+                RemedyKind::MakeGrant,
+                &namespace,
+                "",
+                &[Action::apply(manifest)],
+            );
             Some(out)
         }
         Err(RefFault::NoService) => {
@@ -281,7 +291,7 @@ fn leads_nowhere(
                     set("name", format!("{:?}", other.meta.name.as_str())),
                     set("port", port.to_string()),
                 ];
-                out.cure(Cure::SetBackendService, &other.meta.name, "", &steps);
+                out.cure(RemedyKind::SetBackendService, &other.meta.name, "", &steps);
             }
             Some(out)
         }
@@ -296,6 +306,7 @@ fn leads_nowhere(
                 },
             );
             let ports = sim
+                .store()
                 .get(&k8s_model::ObjectRef::new(
                     Kind::Service,
                     &namespace,
@@ -305,7 +316,7 @@ fn leads_nowhere(
             for port in ports.into_iter().flatten() {
                 out.word(FactLabel::Ports, &port.port.to_string());
                 out.cure(
-                    Cure::SetBackendPort,
+                    RemedyKind::SetBackendPort,
                     &port.port.to_string(),
                     "",
                     &[set("port", port.port.to_string())],

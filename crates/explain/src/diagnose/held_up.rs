@@ -1,11 +1,13 @@
 //! Delays caused by injected faults: a slow loop, a watch event that is delayed or lost.
 
 use super::finding::Diagnosis;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use crate::{effect, words};
+use apiserver::Component;
 use apiserver::journal::{Op, Record};
-use cluster::InLine;
 use cluster::Sim;
+use cluster::slowed::{InLine, is_held_up};
+use controller_runtime::process::Process;
 use controller_runtime::watch_faults::MissingEvent;
 use fault::{Fault, FaultTarget};
 use i18n::format;
@@ -14,16 +16,16 @@ use k8s_model::{Kind, Object, ObjectRef, Str};
 
 /// Diagnoses an object that waits because a fault has slowed a loop, or delayed or dropped a watch event.
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
-    held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, Waits::SlowIdle(_)))
+    held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, PendingReason::SlowIdle(_)))
 }
 
 /// Diagnoses like [`held_up`], or reports that the object is in the queue of a slowed loop that has no work for it. The queue is queried
 /// only once, since finding out whether a loop has work runs a pass on a copy of the simulation.
 pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
-    if !sim.is_held_up() {
+    if !is_held_up(sim) {
         return None;
     }
-    match sim.waits_for_slow(object) {
+    match InLine::of(sim, object) {
         Some(line) if line.works => Some(slow(object, &line)),
         line => late(sim, object).or_else(|| line.map(|line| slow(object, &line))),
     }
@@ -33,14 +35,25 @@ fn duration(micros: u64) -> String {
     format::span(micros / 1000)
 }
 
+/// Returns the name under which a fault slows a component.
+fn slowed_name(component: Component) -> &'static str {
+    match component {
+        Component::Scheduler => Process::Scheduler.name(),
+        _ => component.name(),
+    }
+}
+
 /// Diagnoses an object whose loop processes other keys first, or is still processing it.
 fn slow(object: &Object, line: &InLine) -> Diagnosis {
     let (slowed, (took, takes)) = (&line.slowed, line.pass);
-    let (name, each): (Str, Str) = (slowed.name.into(), duration(slowed.span).into());
+    let (name, each): (Str, Str) = (
+        slowed_name(slowed.component).into(),
+        duration(slowed.span).into(),
+    );
     let waits = match line.before {
-        _ if !line.works => Waits::SlowIdle(name),
-        0 => Waits::SlowPass { name, each },
-        _ => Waits::SlowLoop { name, each },
+        _ if !line.works => PendingReason::SlowIdle(name),
+        0 => PendingReason::SlowPass { name, each },
+        _ => PendingReason::SlowLoop { name, each },
     };
     let mut out = Diagnosis::new(object, waits);
     if line.before == 0 {
@@ -64,14 +77,14 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
             &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)),
         );
     }
-    out.at(FactLabel::AskedAt, Some(slowed.asked));
+    out.at(FactLabel::AskedAt, Some(slowed.since));
     if line.works {
         out.cure(
-            Cure::FullSpeed,
-            slowed.name,
+            RemedyKind::FullSpeed,
+            slowed_name(slowed.component),
             "",
             &[Fault::Slow {
-                name: slowed.name.into(),
+                name: slowed_name(slowed.component).into(),
                 pass: None,
             }
             .into()],
@@ -84,7 +97,10 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
 pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let uid = object.meta.uid;
     // Events of the object itself come first.
-    if let Some(late) = sim.late(&|_, other| other.meta.uid == uid) {
+    if let Some(late) = sim
+        .informers
+        .missing_event(sim.journal(), &|_, other| other.meta.uid == uid)
+    {
         return Some(told_late(sim, &object.key(), &late, true));
     }
     let places = object.pod().is_some_and(|pod| pod.node_name.is_empty());
@@ -92,14 +108,14 @@ pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
         .get::<Service>()
         .map(|service| &service.spec.selector)
         .filter(|selector| !selector.is_empty());
-    let about = |component: &str, other: &Object| {
+    let about = |process: Process, other: &Object| {
         // Nodes and volumes tell the scheduler where there is room.
         let room = matches!(
             other.kind,
             Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim
         );
         other.meta.is_controlled_by(uid)
-            || places && component == "kube-scheduler" && room
+            || places && process == Process::Scheduler && room
             || other.kind == Kind::Pod
                 && other.meta.namespace == object.meta.namespace
                 && selector.is_some_and(|selector| {
@@ -108,21 +124,23 @@ pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
                         .all(|(key, value)| other.meta.labels.get(key) == Some(value))
                 })
     };
-    let late = sim.late(&about)?;
+    let late = sim.informers.missing_event(sim.journal(), &about)?;
     Some(told_late(sim, &object.key(), &late, false))
 }
 
 /// Diagnoses an object that is gone, if some component has not received the event.
 pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
-    if !sim.is_held_up() {
+    if !is_held_up(sim) {
         return None;
     }
-    let late = sim.late(&|_, other| other.key() == *key)?;
+    let late = sim
+        .informers
+        .missing_event(sim.journal(), &|_, other| other.key() == *key)?;
     Some(told_late(sim, key, &late, true))
 }
 
 fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagnosis {
-    let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
+    let (component, kind): (Str, Str) = (late.process.name().into(), late.kind.name().into());
     // For a gracefully deleted object the first and the last event are shown as its deletion, but not other changes in between.
     let told = |record: &Record| match record {
         Record::Write {
@@ -135,13 +153,13 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagn
     };
     let journal = sim.journal();
     let waits = match told(&journal[late.event as usize].record).filter(|_| own) {
-        _ if late.lost => Waits::LostEvent {
+        _ if late.lost => PendingReason::LostEvent {
             component,
             kind,
             lists: late.until.is_some(),
         },
-        Some(told) => Waits::OwnLate { component, told },
-        None => Waits::LateEvent { component, kind },
+        Some(told) => PendingReason::OwnLate { component, told },
+        None => PendingReason::LateEvent { component, kind },
     };
     let mut out = Diagnosis::of(of.clone(), waits);
     let behind = effect::effect(&journal[late.behind as usize]);
@@ -151,7 +169,7 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagn
         } else {
             FactLabel::DelayLogBy
         },
-        words::in_short(&behind),
+        words::abbreviate_names(&behind),
     ));
     out.at(
         if late.lost {
@@ -164,11 +182,11 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagn
     out.at(FactLabel::AskedAt, late.asked);
     if late.lost {
         out.cure(
-            Cure::ListAnew,
-            late.component,
+            RemedyKind::ListAnew,
+            late.process.name(),
             "",
             &[Fault::Restart {
-                component: late.component.into(),
+                component: late.process.name().into(),
             }
             .into()],
         );
@@ -176,9 +194,14 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &MissingEvent, own: bool) -> Diagn
         let step = Fault::Delay {
             target: FaultTarget::every(late.kind),
             delay: None,
-            component: Some(late.component.into()),
+            component: Some(late.process.name().into()),
         };
-        out.cure(Cure::LetThrough, late.component, "", &[step.into()]);
+        out.cure(
+            RemedyKind::LetThrough,
+            late.process.name(),
+            "",
+            &[step.into()],
+        );
     }
     out
 }

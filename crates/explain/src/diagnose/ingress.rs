@@ -4,7 +4,7 @@ use super::finding::{Context, Diagnosis, all_in, line};
 use super::network::allowance;
 use super::workloads::follow;
 use crate::rules;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use actions::Action;
 use cluster_network::connectivity::{Backend, class_of, ingress_backend};
 use k8s_model::ingress::{BackendService, IngressSpec};
@@ -21,7 +21,7 @@ pub fn ingress(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if object.meta.is_deleting() {
         return None;
     }
-    if class_of(sim.server(), object).is_none() {
+    if class_of(sim.store(), object).is_none() {
         return Some(unserved(object, spec.class(object)));
     }
     for (r, rule) in spec.rules.iter().enumerate() {
@@ -44,8 +44,8 @@ pub fn ingress(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 
 fn unserved(object: &Object, class: &str) -> Diagnosis {
     let (waits, name) = match class {
-        "" => (Waits::NoIngressClass, OFFERED_CLASS),
-        class => (Waits::IngressClassMissing(class.into()), class),
+        "" => (PendingReason::NoIngressClass, OFFERED_CLASS),
+        class => (PendingReason::IngressClassMissing(class.into()), class),
     };
     let mut out = Diagnosis::new(object, waits);
     let manifest = format!(
@@ -60,7 +60,7 @@ fn unserved(object: &Object, class: &str) -> Diagnosis {
         )
     });
     out.cure(
-        Cure::MakeIngressClass,
+        RemedyKind::MakeIngressClass,
         name,
         "",
         &[Action::apply(manifest)]
@@ -83,7 +83,7 @@ fn leads_nowhere(
     let of = k8s_model::ingress::IngressBackend {
         service: Some(to.clone()),
     };
-    let (key, found) = ingress_backend(sim.server(), &object.meta.namespace, &of);
+    let (key, found) = ingress_backend(sim.store(), &object.meta.namespace, &of);
     let set = |field: &str, value: serde_json::Value| {
         let patch = json!([{ "op": "replace", "path": format!("{at}/{field}"), "value": value }]);
         line(
@@ -95,7 +95,7 @@ fn leads_nowhere(
     match found {
         Backend::Ready(_) => None,
         Backend::NoService => {
-            let mut out = Diagnosis::new(object, Waits::BackendMissing { path, service });
+            let mut out = Diagnosis::new(object, PendingReason::BackendMissing { path, service });
             let others = all_in(sim, Kind::Service, &object.meta.namespace)
                 .filter(|other| other.meta.name != "kubernetes");
             for other in others.take(4) {
@@ -113,7 +113,7 @@ fn leads_nowhere(
                     set("name", json!(other.meta.name.as_str())),
                     set("port", json!({ "number": port })),
                 ];
-                out.cure(Cure::SetBackendService, &other.meta.name, "", &steps);
+                out.cure(RemedyKind::SetBackendService, &other.meta.name, "", &steps);
             }
             Some(out)
         }
@@ -125,7 +125,7 @@ fn leads_nowhere(
             };
             let mut out = Diagnosis::new(
                 object,
-                Waits::BackendPort {
+                PendingReason::BackendPort {
                     path,
                     service,
                     port: wanted,
@@ -133,12 +133,12 @@ fn leads_nowhere(
             );
             let ports = key
                 .as_ref()
-                .and_then(|key| sim.get(key))
+                .and_then(|key| sim.store().get(key))
                 .map(|object| &object.body::<Service>().spec.ports);
             for port in ports.into_iter().flatten() {
                 out.word(FactLabel::Ports, &port.port.to_string());
                 out.cure(
-                    Cure::SetBackendPort,
+                    RemedyKind::SetBackendPort,
                     &port.port.to_string(),
                     "",
                     &[set("port", json!({ "number": port.port }))],
@@ -148,8 +148,8 @@ fn leads_nowhere(
         }
         Backend::Denied(policies) => {
             let policies = policies.into_iter().map(|policy| policy.name).collect();
-            let mut out = Diagnosis::new(object, Waits::BackendDenied { path, policies });
-            let service = key.as_ref().and_then(|key| sim.get(key))?;
+            let mut out = Diagnosis::new(object, PendingReason::BackendDenied { path, policies });
+            let service = key.as_ref().and_then(|key| sim.store().get(key))?;
             let name = super::finding::free_name(
                 sim,
                 Kind::NetworkPolicy,
@@ -158,7 +158,7 @@ fn leads_nowhere(
             );
             let rule = json!({"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ingress-nginx"}}}]});
             out.cure(
-                Cure::AllowClient,
+                RemedyKind::AllowClient,
                 "ingress-nginx",
                 "",
                 &[allowance(&name, service, &rule)],
@@ -166,7 +166,7 @@ fn leads_nowhere(
             Some(out)
         }
         Backend::NoEndpoints => {
-            let mut out = Diagnosis::new(object, Waits::BackendNotReady { path, service });
+            let mut out = Diagnosis::new(object, PendingReason::BackendNotReady { path, service });
             follow(&mut out, key.and_then(|key| sim.diagnose(&key)));
             Some(out)
         }

@@ -18,20 +18,19 @@ mod security;
 mod storage;
 mod workloads;
 
-use crate::waits::{Cure, Waits};
-use actions::{Action, WaitingCommands};
+use crate::waits::{PendingReason, RemedyKind};
+use actions::{Action, Host};
 use cluster::Sim;
 use finding::Context;
 pub use finding::{Diagnosis, Remedy, earlier_revision, owners};
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::{Kind, ObjectRef, Time};
 pub use policy::refused_evictions;
-pub use storage::is_looked_at_again;
 
 /// Diagnoses an object that waits or has failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     let context = &Context::new(sim, diagnose);
-    let Some(object) = sim.get(key) else {
+    let Some(object) = sim.store().get(key) else {
         return held_up::gone(sim, key).or_else(|| pods::waits_for(context, key));
     };
     let found = match object.kind {
@@ -56,7 +55,45 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::Custom(_) if object.kind.info().group == GATEWAY_GROUP => {
             gateway::gateway_api(context, object)
         }
-        _ => None,
+        Kind::ControllerRevision
+        | Kind::Endpoints
+        | Kind::EndpointSlice
+        | Kind::StorageClass
+        | Kind::ServiceAccount
+        | Kind::LimitRange
+        | Kind::PriorityClass
+        | Kind::Event
+        | Kind::PodTemplate
+        | Kind::Lease
+        | Kind::IngressClass
+        | Kind::NetworkPolicy
+        | Kind::Role
+        | Kind::ClusterRole
+        | Kind::CSIDriver
+        | Kind::VolumeAttachment
+        | Kind::RuntimeClass
+        | Kind::CustomResourceDefinition
+        | Kind::APIService
+        | Kind::MutatingWebhookConfiguration
+        | Kind::ValidatingWebhookConfiguration
+        | Kind::ValidatingAdmissionPolicy
+        | Kind::ValidatingAdmissionPolicyBinding
+        | Kind::CertificateSigningRequest
+        | Kind::FlowSchema
+        | Kind::PriorityLevelConfiguration
+        | Kind::IPAddress
+        | Kind::ServiceCIDR
+        | Kind::DeviceClass
+        | Kind::ResourceClaim
+        | Kind::ResourceClaimTemplate
+        | Kind::ResourceSlice
+        | Kind::CSINode
+        | Kind::CSIStorageCapacity
+        | Kind::VolumeAttributesClass
+        | Kind::MutatingAdmissionPolicy
+        | Kind::MutatingAdmissionPolicyBinding
+        | Kind::ComponentStatus
+        | Kind::Custom(_) => None,
     };
     let found = found.or_else(|| finding::held_by_finalizer(object));
     found.or_else(|| held_up::held_up_or_idle(sim, object))
@@ -91,44 +128,41 @@ const SOON_S: u64 = 20;
 /// Returns true if an object recovers soon without action, as after a crash that does not repeat; tested on a copy.
 pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
     // The drain that retries the eviction is not part of the copy.
-    if matches!(found.waits, Waits::EvictionRefused { .. }) {
+    if matches!(found.waits, PendingReason::EvictionRefused { .. }) {
         return false;
     }
-    let well =
-        |copy: &Sim| copy.get(&found.object).is_some() && diagnose(copy, &found.object).is_none();
-    lasts(
-        sim.clone(),
-        WaitingCommands::default(),
-        &well,
-        SOON_S,
-        tasks,
-    )
+    let well = |copy: &Sim| {
+        copy.store().get(&found.object).is_some() && diagnose(copy, &found.object).is_none()
+    };
+    lasts(Host::new(sim.clone()), &well, SOON_S, tasks)
 }
 
 /// Returns true if a remedy helps, by trying it on a copy with at most `tasks` tasks.
 pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> bool {
-    let mut copy = sim.clone();
+    let mut host = Host::new(sim.clone());
     // The owner of the Pod: if the Pod is replaced, the new one has to be healthy.
     let owner = owners(sim, &found.object).pop();
     let leaving = sim
+        .store()
         .get(&found.object)
         .is_some_and(|object| object.meta.is_deleting());
-    let mut waiting = WaitingCommands::default();
     for step in &remedy.steps {
-        let answer = actions::run(&mut copy, &mut waiting, step);
+        let answer = host.run(step);
         if answer.failed || answer.diagnostics.iter().any(|diagnostic| diagnostic.error) {
             return false;
         }
     }
+    let copy = &mut host.sim;
     // A resumed CronJob waits for its next run, as expected.
-    if found.object.kind == Kind::CronJob && remedy.cure == Cure::Unsuspend {
+    if found.object.kind == Kind::CronJob && remedy.cure == RemedyKind::Unsuspend {
         copy.advance(Time(copy.now().0 + 1_000_000), tasks);
-        return diagnose(&copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue);
+        return diagnose(copy, &found.object).is_none_or(|now| now.waits == PendingReason::NotDue);
     }
-    if remedy.cure == Cure::RunNow {
+    if remedy.cure == RemedyKind::RunNow {
         // The schedule is unchanged; the remedy is the run itself.
         copy.advance(Time(copy.now().0 + 1_000_000), tasks);
         return copy
+            .store()
             .get(&ObjectRef::new(
                 Kind::Job,
                 &found.object.namespace,
@@ -136,51 +170,51 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
             ))
             .is_some();
     }
-    let well = |copy: &Sim| match (copy.get(&found.object), &owner) {
+    let well = |copy: &Sim| match (copy.store().get(&found.object), &owner) {
         (Some(_), _) => diagnose(copy, &found.object).is_none_or(|now| match now.waits {
             // A CronJob always waits for its next run.
-            Waits::NotDue => true,
+            PendingReason::NotDue => true,
             // Denied connections are a different problem of the Service.
-            Waits::Isolated { .. } => !matches!(found.waits, Waits::Isolated { .. }),
+            PendingReason::DeniedByPolicy { .. } => {
+                !matches!(found.waits, PendingReason::DeniedByPolicy { .. })
+            }
             // Denied connections of the ingress controller are a different problem of the Ingress.
-            Waits::BackendDenied { .. } => !matches!(found.waits, Waits::BackendDenied { .. }),
+            PendingReason::BackendDenied { .. } => {
+                !matches!(found.waits, PendingReason::BackendDenied { .. })
+            }
             // A wrong port is a different problem from denied connections too: it only shows once connections are allowed.
-            Waits::NotListening(_) => matches!(found.waits, Waits::Isolated { .. }),
+            PendingReason::NotListening(_) => {
+                matches!(found.waits, PendingReason::DeniedByPolicy { .. })
+            }
             _ => false,
         }),
-        (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
-        (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
+        (None, _) if leaving || remedy.cure == RemedyKind::DeleteVolume => true,
+        (None, Some(owner)) => copy.store().get(owner).is_some() && diagnose(copy, owner).is_none(),
         // The object was already gone, and only its watch event is late.
         (None, None) => {
-            matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew)
+            matches!(remedy.cure, RemedyKind::LetThrough | RemedyKind::ListAnew)
                 && diagnose(copy, &found.object).is_none()
         }
     };
-    lasts(copy, waiting, &well, u64::MAX, tasks)
+    lasts(host, &well, u64::MAX, tasks)
 }
 
 /// Returns true if the cluster becomes well within `within_s` seconds and stays so, using at most `tasks` tasks.
-fn lasts(
-    mut copy: Sim,
-    mut waiting: WaitingCommands,
-    well: &dyn Fn(&Sim) -> bool,
-    within_s: u64,
-    mut tasks: usize,
-) -> bool {
-    let mut run = |copy: &mut Sim, seconds: u64| {
-        let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
+fn lasts(mut host: Host, well: &dyn Fn(&Sim) -> bool, within_s: u64, mut tasks: usize) -> bool {
+    let mut run = |host: &mut Host, seconds: u64| {
+        let went = host.advance(Time(host.sim.now().0 + seconds * 1_000_000), tasks);
         tasks -= went.ran.min(tasks);
-        actions::run(copy, &mut waiting, &Action::Poll);
+        host.run(&Action::Poll);
         went.done
     };
     let mut before = 0;
     for at in CHECK_AFTER_S.into_iter().filter(|at| *at <= within_s) {
-        if !run(&mut copy, at - before) {
+        if !run(&mut host, at - before) {
             return false;
         }
         before = at;
-        if well(&copy) {
-            return run(&mut copy, MUST_LAST_S) && well(&copy);
+        if well(&host.sim) {
+            return run(&mut host, MUST_LAST_S) && well(&host.sim);
         }
     }
     false

@@ -2,7 +2,7 @@
 
 use super::finding::{Context, Diagnosis, all_in};
 use super::workloads::follow;
-use crate::waits::Waits;
+use crate::waits::PendingReason;
 use k8s_model::kind::all;
 use k8s_model::{Kind, Object};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub fn namespace(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let first = left()
         .find(|object| !object.meta.finalizers.is_empty())
         .or_else(|| left().next())?;
-    let waits = Waits::NamespaceContent {
+    let waits = PendingReason::NamespaceContent {
         objects: left().count(),
         kind: first.kind.name().into(),
         name: first.meta.name.clone(),

@@ -2,7 +2,7 @@
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::remedies::own_labels;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use actions::Action;
 use cluster_network::connectivity::{
     Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict,
@@ -22,7 +22,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     let (mut ready, mut ports) = (false, false);
-    for slice in sim.server().slices_of(object) {
+    for slice in sim.store().slices_of(object) {
         let any = slice.endpoints.iter().any(|endpoint| endpoint.is_ready());
         ready |= any;
         // A headless Service without ports has none in its slices either.
@@ -37,7 +37,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return if ready {
             None
         } else {
-            Some(Diagnosis::new(object, Waits::NoSelector))
+            Some(Diagnosis::new(object, PendingReason::NoSelector))
         };
     }
     let has = |pod: &Object| {
@@ -61,7 +61,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return none_ready(sim, object, &matching);
     }
     let Some((pod, differs)) = nearest(wanted, pods.into_iter()) else {
-        let mut out = Diagnosis::new(object, Waits::NoPods);
+        let mut out = Diagnosis::new(object, PendingReason::NoPods);
         out.facts.push(DecidingFact::Word(
             FactLabel::WantsLabel,
             pairs(wanted.iter()).into(),
@@ -71,7 +71,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let (key, value) = differs?;
     let mut out = Diagnosis::new(
         object,
-        Waits::LabelDiffers {
+        PendingReason::LabelDiffers {
             key: key.clone(),
             value: value.clone(),
         },
@@ -92,7 +92,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     // The selector that matches the existing Pods: their owner's, or the labels that they share.
     let own = owners(sim, &pod.key())
         .pop()
-        .and_then(|owner| sim.get(&owner));
+        .and_then(|owner| sim.store().get(&owner));
     let labels = own.and_then(|owner| match &owner.body {
         k8s_model::Body::Deployment(body) => Some(&body.spec.selector.match_labels),
         k8s_model::Body::StatefulSet(body) => Some(&body.spec.selector.match_labels),
@@ -113,7 +113,12 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             &super::finding::flag(&object.key()),
         ]
         .concat();
-        out.cure(Cure::SetSelector, &selector, "", &[Action::kubectl(name)]);
+        out.cure(
+            RemedyKind::SetSelector,
+            &selector,
+            "",
+            &[Action::kubectl(name)],
+        );
     }
     if pod.meta.controller().is_none() {
         let missing = pairs(
@@ -123,7 +128,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         );
         let rest = [" ", &missing.replace(',', " "), " --overwrite"].concat();
         out.cure(
-            Cure::LabelPod,
+            RemedyKind::LabelPod,
             &pod.meta.name,
             &missing,
             &[line("label", &pod.key(), &rest)],
@@ -150,7 +155,7 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
         .iter()
         .take(8)
         .find_map(|pod| sim.diagnose(&pod.key()))?;
-    let mut out = Diagnosis::new(object, Waits::NoneReady(matching.len()));
+    let mut out = Diagnosis::new(object, PendingReason::NoneReady(matching.len()));
     out.count(FactLabel::Matching, matching.len() as i64);
     out.count(FactLabel::Ready, 0);
     out.since = worst.since;
@@ -161,13 +166,13 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
 
 /// Diagnoses a Service with ready Pods, none of which listens on the target port.
 fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
-    let (port, pod) = unanswered_port(sim.server(), object)?;
-    let mut out = Diagnosis::new(object, Waits::NotListening(port.port));
+    let (port, pod) = unanswered_port(sim.store(), object)?;
+    let mut out = Diagnosis::new(object, PendingReason::NotListening(port.port));
     for port in declared(pod) {
         out.word(FactLabel::Ports, &port.to_string());
     }
     if let Some((to, step)) = right_port(object, body, port, pod) {
-        out.cure(Cure::SetPort, &to.to_string(), "", &[step]);
+        out.cure(RemedyKind::SetPort, &to.to_string(), "", &[step]);
     }
     Some(out)
 }
@@ -201,17 +206,17 @@ const MAX_PODS_SCANNED: usize = 2_000;
 
 /// Diagnoses a Service with ready Pods to which NetworkPolicies let no other Pod connect.
 fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
-    let server = sim.server();
+    let server = sim.store();
     let pod = endpoint_of(server, &object.key(), 0)?;
     let isolating = policies_of(server, Direction::Ingress, &pod);
     if isolating.is_empty() {
         return None;
     }
-    let port = server
+    let (port, protocol) = server
         .slices_of(object)
         .flat_map(|slice| &slice.ports)
         .next()
-        .map_or(0, |port| port.port);
+        .map_or((0, "TCP"), |port| (port.port, &*port.protocol));
     let is_own = |pod: &Object| {
         body.spec
             .selector
@@ -225,13 +230,17 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
             && !(other.meta.namespace == object.meta.namespace && is_own(other))
     };
     let (near, far): (Vec<_>, Vec<_>) = {
-        let all = sim.list(Kind::Pod).take(MAX_PODS_SCANNED).filter(other);
+        let all = sim
+            .store()
+            .list(Kind::Pod)
+            .take(MAX_PODS_SCANNED)
+            .filter(other);
         all.take(MAX_CLIENTS_ASKED)
             .partition(|other| other.meta.namespace == object.meta.namespace)
     };
     let denies = |client: &Rc<Object>| {
         let at = |direction, own: &Object, peer: &Object| {
-            verdict(server, direction, own, &Peer::pod(peer), port, "TCP")
+            verdict(server, direction, own, &Peer::pod(peer), port, protocol)
         };
         let ends = [
             (Direction::Ingress, &*pod, &**client),
@@ -254,7 +263,7 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     let unanswered = wrong.map(|(port, _)| port.port);
     let mut out = Diagnosis::new(
         object,
-        Waits::Isolated {
+        PendingReason::DeniedByPolicy {
             policies,
             direction: direction.name(),
             unanswered,
@@ -276,13 +285,18 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
             .as_ref()
             .map(|(to, _)| *to)
             .or(Some(port).filter(|_| unanswered != Some(port)));
-        let allows = allowance(&name, object, &from_client(client, allowed));
+        let allows = allowance(&name, object, &from_client(client, allowed, protocol));
         let (also, step) =
             right.map_or_else(Default::default, |(to, step)| (to.to_string(), vec![step]));
         let steps = [vec![allows], step].concat();
         match own_labels(client).next() {
-            Some(_) => out.cure(Cure::AllowClient, &client.meta.name, &also, &steps),
-            None => out.cure(Cure::AllowNamespace, &client.meta.namespace, &also, &steps),
+            Some(_) => out.cure(RemedyKind::AllowClient, &client.meta.name, &also, &steps),
+            None => out.cure(
+                RemedyKind::AllowNamespace,
+                &client.meta.namespace,
+                &also,
+                &steps,
+            ),
         }
     }
     Some(out)
@@ -290,7 +304,7 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
 
 /// Returns an ingress rule that lets a Pod, and those with the same labels, connect to a port, or to any. A Pod without labels cannot be
 /// selected alone: then its whole namespace may connect.
-fn from_client(client: &Object, port: Option<i32>) -> Value {
+fn from_client(client: &Object, port: Option<i32>, protocol: &str) -> Value {
     let labels: Map<_, _> = own_labels(client)
         .map(|(key, value)| (key.to_string(), value.as_str().into()))
         .collect();
@@ -300,7 +314,7 @@ fn from_client(client: &Object, port: Option<i32>) -> Value {
         json!({"podSelector": {"matchLabels": labels}})
     };
     match port {
-        Some(port) => json!({"from": [from], "ports": [{"protocol": "TCP", "port": port}]}),
+        Some(port) => json!({"from": [from], "ports": [{"protocol": protocol, "port": port}]}),
         None => json!({"from": [from]}),
     }
 }
@@ -338,7 +352,7 @@ fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosi
         .position(|port| port.target_port.is_string())?;
     let mut out = Diagnosis::new(
         object,
-        Waits::NoPort(body.spec.ports[named].target_port.as_str()?.into()),
+        PendingReason::NoPort(body.spec.ports[named].target_port.as_str()?.into()),
     );
     let pod: &Pod = pod.body();
     let ports: Vec<_> = pod
@@ -363,7 +377,7 @@ fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosi
         .first()
         .map_or(body.spec.ports[named].port, |port| port.container_port);
     out.cure(
-        Cure::SetPort,
+        RemedyKind::SetPort,
         &to.to_string(),
         "",
         &[set_port(object, named, to)],

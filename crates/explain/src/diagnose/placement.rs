@@ -2,9 +2,9 @@
 
 use super::finding::{Context, Diagnosis, free_name, free_names, line, owners};
 use super::held_up;
+use crate::handles::Handles;
 use crate::headline::amount;
-use crate::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
-use ::cluster::Sim;
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind, UnschedulableReason};
 use actions::Action;
 use controller_runtime::cluster::{self, NodeConfig};
 use fault::Fault;
@@ -26,24 +26,26 @@ const MAX_NEW_NODES: i64 = 200;
 const MAX_LISTED_NODES: usize = 12;
 
 /// Returns the claim of a Pod that keeps it from being scheduled.
-fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
+fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(PendingReason, ObjectRef)> {
     pod.spec.claims().find_map(|name| {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name);
-        let Some(claim) = sim.get(&key) else {
-            return Some((Waits::ClaimMissing(name.clone()), key));
+        let Some(claim) = sim.store().get(&key) else {
+            return Some((PendingReason::ClaimMissing(name.clone()), key));
         };
         let body: &PersistentVolumeClaim = claim.body();
         if claim.meta.is_deleting() {
-            return Some((Waits::ClaimLeaves(name.clone()), key));
+            return Some((PendingReason::ClaimLeaves(name.clone()), key));
         }
         if body.status.phase == "Lost" {
-            return Some((Waits::ClaimLost(name.clone()), key));
+            return Some((PendingReason::ClaimLost(name.clone()), key));
         }
         let class = sim
+            .store()
             .get(&ObjectRef::new(Kind::StorageClass, "", body.class()))
             .and_then(|class| class.get::<StorageClass>());
         let waits = class.is_some_and(StorageClass::waits_for_first_consumer);
-        (body.status.phase != "Bound" && !waits).then(|| (Waits::ClaimUnbound(name.clone()), key))
+        (body.status.phase != "Bound" && !waits)
+            .then(|| (PendingReason::ClaimUnbound(name.clone()), key))
     })
 }
 
@@ -51,7 +53,7 @@ fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, Object
 pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
-        let mut out = Diagnosis::new(object, Waits::Gated);
+        let mut out = Diagnosis::new(object, PendingReason::Gated);
         pod.spec
             .scheduling_gates
             .iter()
@@ -61,14 +63,14 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
             &key,
             " --type=merge -p '{\"spec\":{\"schedulingGates\":null}}'",
         );
-        out.cure(Cure::Ungate, &first.name, "", &[ungate]);
+        out.cure(RemedyKind::Ungate, &first.name, "", &[ungate]);
         out.since(sim, object.meta.creation_timestamp);
         return Some(out);
     }
     if pod.spec.scheduler_name != "default-scheduler" {
         return Some(Diagnosis::new(
             object,
-            Waits::OtherScheduler(pod.spec.scheduler_name.clone()),
+            PendingReason::OtherScheduler(pod.spec.scheduler_name.clone()),
         ));
     }
     // The scheduler has not processed it yet.
@@ -83,13 +85,13 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
             Some(deeper) => out.remedies = deeper.remedies,
             None => missing_claim(sim, &claim, &mut out),
         }
-        out.waits_for = sim.get(&claim).map(|_| claim);
+        out.waits_for = sim.store().get(&claim).map(|_| claim);
         return Some(out);
     }
     if !pod.status.nominated_node_name.is_empty() {
         let mut out = Diagnosis::new(
             object,
-            Waits::Preempting(pod.status.nominated_node_name.to_str()),
+            PendingReason::Preempting(pod.status.nominated_node_name.to_str()),
         );
         out.since(sim, said.last_transition_time);
         return Some(out);
@@ -98,20 +100,22 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     if let Some(found) = held_up::held_up(sim, object) {
         return Some(found);
     }
-    let nodes = sim.explain(object, MAX_NODES_ASKED);
+    let nodes = sim
+        .scheduler
+        .explain(object, &sim.informers.scheduler.cache, MAX_NODES_ASKED);
     // The scheduler will process the change in a moment.
-    if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
+    if nodes.iter().any(|(_, reasons)| reasons.is_empty()) && sim.scheduler.queued() > 0 {
         return None;
     }
     let mut out = Diagnosis::new(
         object,
-        Waits::NoNode {
-            nodes: sim.server().count(Kind::Node),
+        PendingReason::NoNode {
+            nodes: sim.store().count(Kind::Node),
         },
     );
     out.since(sim, said.last_transition_time);
-    for (node, refuses) in nodes.iter().take(MAX_LISTED_NODES) {
-        match &refuses[..] {
+    for (node, reasons) in nodes.iter().take(MAX_LISTED_NODES) {
+        match &reasons[..] {
             [] => out.facts.push(DecidingFact::Fits(node.clone())),
             all => out.facts.extend(
                 all.iter()
@@ -124,7 +128,7 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
 }
 
 fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
-    if sim.get(claim).is_none() {
+    if sim.store().get(claim).is_none() {
         let manifest = [
             "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: ",
             &claim.name,
@@ -133,7 +137,12 @@ fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
             "\nspec:\n  accessModes: [ReadWriteOnce]\n  resources:\n    requests:\n      storage: 1Gi\n",
         ]
         .concat();
-        out.cure(Cure::MakeClaim, &claim.name, "", &[Action::apply(manifest)]);
+        out.cure(
+            RemedyKind::MakeClaim,
+            &claim.name,
+            "",
+            &[Action::apply(manifest)],
+        );
     }
 }
 
@@ -141,13 +150,13 @@ fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
 fn place(
     sim: &Context<'_>,
     object: &Rc<Object>,
-    nodes: &[(Str, Vec<Refuses>)],
+    nodes: &[(Str, Vec<UnschedulableReason>)],
     out: &mut Diagnosis,
 ) {
-    let alone: Vec<(&Str, &Refuses)> = nodes
+    let alone: Vec<(&Str, &UnschedulableReason)> = nodes
         .iter()
-        .filter_map(|(node, refuses)| {
-            if let [one] = &refuses[..] {
+        .filter_map(|(node, reasons)| {
+            if let [one] = &reasons[..] {
                 Some((node, one))
             } else {
                 None
@@ -158,24 +167,30 @@ fn place(
     let waiting = Waiting::count(sim, object);
     let alike = waiting.alike;
     // Refusals of existing nodes that do not apply to a new node.
-    let fills = |one: &Refuses| match one {
-        Refuses::Short { asks, all, .. } => asks <= all,
-        Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. } => false,
-        Refuses::Kept
-        | Refuses::Elsewhere
-        | Refuses::Affinity
-        | Refuses::Alone { .. }
-        | Refuses::NoDomain { .. } => false,
+    let fills = |one: &UnschedulableReason| match one {
+        UnschedulableReason::InsufficientResource {
+            requested,
+            allocatable,
+            ..
+        } => requested <= allocatable,
+        UnschedulableReason::NodeUnschedulable
+        | UnschedulableReason::UntoleratedTaint { .. }
+        | UnschedulableReason::NodeSelector { .. } => false,
+        UnschedulableReason::NominatedPods
+        | UnschedulableReason::NodeName
+        | UnschedulableReason::NodeAffinity
+        | UnschedulableReason::PodAffinity { .. }
+        | UnschedulableReason::MissingTopologyKey { .. } => false,
         _ => true,
     };
     let crowded = nodes.is_empty()
         || nodes
             .iter()
-            .any(|(_, refuses)| !refuses.is_empty() && refuses.iter().all(fills));
-    free_up(sim, object, &alone, alike, out);
+            .any(|(_, reasons)| !reasons.is_empty() && reasons.iter().all(fills));
+    offer_unblock_nodes(sim, object, &alone, alike, out);
     if crowded {
         add_nodes(sim, object, &waiting, out);
-    } else if nodes.iter().any(|(_, refuses)| outgrown(refuses)) {
+    } else if nodes.iter().any(|(_, reasons)| exceeds_node_size(reasons)) {
         add_larger(sim, object, &waiting, out);
     }
     if alike > 1 {
@@ -185,7 +200,8 @@ fn place(
     // A few nodes are enough: these remedies affect others, and finding them takes time.
     for (node, one) in alone.iter().take(3) {
         match one {
-            Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
+            UnschedulableReason::NodePorts { by, .. }
+            | UnschedulableReason::PodAntiAffinity { pod: by, .. } => {
                 make_room(
                     sim,
                     &ObjectRef::new(Kind::Pod, &object.meta.namespace, by),
@@ -193,20 +209,20 @@ fn place(
                     out,
                 );
             }
-            Refuses::Short {
-                what,
-                asks,
+            UnschedulableReason::InsufficientResource {
+                resource,
+                requested,
                 free,
-                all,
+                allocatable,
             } => {
                 if out.remedies.len() == harmless {
-                    lower(sim, object, what, *asks, nodes, out);
+                    lower(sim, object, resource, *requested, nodes, out);
                 }
-                if asks <= all {
-                    room_for(sim, node, what, asks - free, out);
+                if requested <= allocatable {
+                    offer_victim(sim, node, resource, requested - free, out);
                 }
             }
-            Refuses::Pods { .. } => room_for(sim, node, "", 0, out),
+            UnschedulableReason::TooManyPods { .. } => offer_victim(sim, node, "", 0, out),
             _ => {}
         }
     }
@@ -216,37 +232,43 @@ fn place(
 type Room<'a> = (&'a Str, i64);
 
 /// Offers to remove the only refusal of existing nodes: of one node if that is enough, else of several.
-fn free_up(
+fn offer_unblock_nodes(
     sim: &Context<'_>,
     object: &Object,
-    alone: &[(&Str, &Refuses)],
+    alone: &[(&Str, &UnschedulableReason)],
     alike: i64,
     out: &mut Diagnosis,
 ) {
     let Some(pod) = object.pod() else { return };
-    let most = if keeps_apart(object, pod) {
+    let most = if is_self_anti_affine(object, pod) {
         1
     } else {
         i64::MAX
     };
     let room = |node: &str| {
         fit(
-            sim.free_on(node),
-            sim.places_on(node).min(most),
+            sim.scheduler.free_on(node),
+            sim.scheduler.places_on(node).min(most),
             pod.spec.requests,
         )
     };
     // Refusals that are removed in the same way share a key.
-    let key = |one: &Refuses| match one {
-        Refuses::Cordoned => Some((Cure::Uncordon, String::new())),
-        Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
-            Some((Cure::NodeUp, String::new()))
+    let key = |one: &UnschedulableReason| match one {
+        UnschedulableReason::NodeUnschedulable => Some((RemedyKind::Uncordon, String::new())),
+        UnschedulableReason::UntoleratedTaint { key, .. }
+            if key.starts_with("node.kubernetes.io/") =>
+        {
+            Some((RemedyKind::NodeUp, String::new()))
         }
-        Refuses::Taint { key, effect, .. } => Some((Cure::Untaint, [key, ":", effect].concat())),
-        Refuses::Label { key, want, .. } => Some((Cure::LabelNode, [key, "=", want].concat())),
+        UnschedulableReason::UntoleratedTaint { key, effect, .. } => {
+            Some((RemedyKind::Untaint, [key, ":", effect].concat()))
+        }
+        UnschedulableReason::NodeSelector { key, want, .. } => {
+            Some((RemedyKind::LabelNode, [key, "=", want].concat()))
+        }
         _ => None,
     };
-    let mut sorts: Vec<((Cure, String), Vec<Room<'_>>)> = Vec::new();
+    let mut sorts: Vec<((RemedyKind, String), Vec<Room<'_>>)> = Vec::new();
     for (node, one) in alone {
         let Some(key) = key(one) else { continue };
         // A single waiting Pod has room: there is no other refusal.
@@ -260,9 +282,9 @@ fn free_up(
         let nodes = enough(nodes, alike);
         let names: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
         let step = |node: &String| match cure {
-            Cure::Uncordon => Action::kubectl(["kubectl uncordon ", node].concat()),
-            Cure::NodeUp => Fault::node_up(node).into(),
-            Cure::Untaint => {
+            RemedyKind::Uncordon => Action::kubectl(["kubectl uncordon ", node].concat()),
+            RemedyKind::NodeUp => Fault::node_up(node).into(),
+            RemedyKind::Untaint => {
                 Action::kubectl(["kubectl taint nodes ", node, " ", &what, "-"].concat())
             }
             _ => {
@@ -270,8 +292,14 @@ fn free_up(
             }
         };
         let more = match cure {
-            Cure::Uncordon => amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()),
-            Cure::Untaint => what
+            RemedyKind::Uncordon => amount(
+                "cpu",
+                nodes
+                    .iter()
+                    .map(|node| sim.scheduler.free_on(node).cpu)
+                    .sum(),
+            ),
+            RemedyKind::Untaint => what
                 .rsplit_once(':')
                 .map_or(String::new(), |(key, _)| key.into()),
             _ => what.clone(),
@@ -293,14 +321,14 @@ fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
         return vec![node];
     }
     let mut roomy: Vec<usize> = (0..nodes.len()).collect();
-    k8s_model::sort::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
+    roomy.sort_by_key(|at| Reverse(nodes[*at].1));
     let mut room = 0_i64;
     let last = roomy.iter().position(|at| {
         room = room.saturating_add(nodes[*at].1);
         room >= many
     });
     roomy.truncate(last.map_or(0, |last| last + 1));
-    k8s_model::sort::sort(&mut roomy);
+    roomy.sort();
     roomy.into_iter().map(|at| nodes[at].0).collect()
 }
 
@@ -335,9 +363,11 @@ impl Waiting {
             Timestamp::default(),
         );
         let node = Object::from_value(Kind::Node, node).ok();
-        if sim.waiting() > MAX_WAITING_PODS {
+        if sim.scheduler.waiting() > MAX_WAITING_PODS {
             // The number of unready Pods is an upper bound.
-            let unready = own.and_then(|own| sim.unready_of(own)).unwrap_or(1);
+            let unready = own
+                .and_then(|own| sim.informers.controller_manager.cache.unready_pods(own))
+                .unwrap_or(1);
             return Waiting {
                 alike: unready.max(1) as i64,
                 others: None,
@@ -348,7 +378,7 @@ impl Waiting {
         // The result for one Pod of a controller holds for all.
         let mut known: (Option<Uid>, bool) = (None, false);
         let mut taken: BTreeMap<Uid, bool> = BTreeMap::new();
-        for other in sim.unplaced() {
+        for other in sim.scheduler.unplaced() {
             let owner = other.meta.controller().map(|owner| owner.uid);
             if other.meta.uid == object.meta.uid || own.is_some() && owner == own {
                 alike += 1;
@@ -385,12 +415,12 @@ fn takes(sim: &Context<'_>, object: &Object, node: &Object) -> bool {
     object.pod().is_some_and(|pod| {
         let asked =
             pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler";
-        asked && Sim::suits(&pod.spec, node) && claim(sim, object, pod).is_none()
+        asked && scheduler::fits_affinity(&pod.spec, node) && claim(sim, object, pod).is_none()
     })
 }
 
 /// Returns true if no two Pods like this one may be on the same node.
-fn keeps_apart(object: &Object, pod: &Pod) -> bool {
+fn is_self_anti_affine(object: &Object, pod: &Pod) -> bool {
     let terms = &pod
         .spec
         .affinity
@@ -431,6 +461,7 @@ fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
 fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
     let node: &Node = node.body();
     let daemons: Vec<Resources> = sim
+        .store()
         .list(Kind::DaemonSet)
         .filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests))
         .collect();
@@ -441,16 +472,21 @@ fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
 }
 
 /// Returns true if only a node's size is refused.
-fn outgrown(refuses: &[Refuses]) -> bool {
-    let short = |one: &Refuses| {
-        if let Refuses::Short { asks, all, .. } = one {
-            Some(asks > all)
+fn exceeds_node_size(reasons: &[UnschedulableReason]) -> bool {
+    let short = |one: &UnschedulableReason| {
+        if let UnschedulableReason::InsufficientResource {
+            requested,
+            allocatable,
+            ..
+        } = one
+        {
+            Some(requested > allocatable)
         } else {
             None
         }
     };
-    refuses.iter().all(|one| short(one).is_some())
-        && refuses.iter().any(|one| short(one) == Some(true))
+    reasons.iter().all(|one| short(one).is_some())
+        && reasons.iter().any(|one| short(one) == Some(true))
 }
 
 /// Offers a node larger than all existing ones, up to realistic sizes, for similar Pods that fit on no other node.
@@ -459,7 +495,10 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
         return;
     };
     let (asks, (free, places)) = (pod.spec.requests, new_node(sim, node));
-    if !Sim::suits(&pod.spec, node) || places < alike || alike > 1 && keeps_apart(object, pod) {
+    if !scheduler::fits_affinity(&pod.spec, node)
+        || places < alike
+        || alike > 1 && is_self_anti_affine(object, pod)
+    {
         return;
     }
     // Machine sizes are powers of two.
@@ -520,7 +559,7 @@ fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut D
         })
         .collect();
     out.cure(
-        Cure::AddLarger,
+        RemedyKind::AddLarger,
         &name,
         &words.join(", "),
         &[Fault::AddNode {
@@ -537,12 +576,12 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     else {
         return;
     };
-    if !Sim::suits(&pod.spec, node) {
+    if !scheduler::fits_affinity(&pod.spec, node) {
         return;
     }
     let (free, places) = new_node(sim, node);
     // Pods with anti-affinity need a node each.
-    let apart = keeps_apart(object, pod);
+    let apart = is_self_anti_affine(object, pod);
     let need = |asks: Resources, many: i64| match fit(free, places, asks) {
         each if each < 1 => None,
         each => Some((many + each - 1) / each),
@@ -574,20 +613,27 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
         .map(|name| Fault::add_node(name).into())
         .collect();
     match &names[..] {
-        [one] => out.cure(Cure::AddNode, one, "", &steps),
-        _ => out.cure(Cure::AddNodes, &several(&names), &nodes.to_string(), &steps),
+        [one] => out.cure(RemedyKind::AddNode, one, "", &steps),
+        _ => out.cure(
+            RemedyKind::AddNodes,
+            &several(&names),
+            &nodes.to_string(),
+            &steps,
+        ),
     }
 }
 
 /// Removes a Pod for good: by scaling its owner down, or deleting it.
 fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
-    let Some(other) = sim.get(key) else { return };
+    let Some(other) = sim.store().get(key) else {
+        return;
+    };
     let owner = owners(sim, key)
         .pop()
-        .and_then(|owner| sim.get(&owner).cloned());
+        .and_then(|owner| sim.store().get(&owner).cloned());
     let Some(owner) = owner else {
         return out.cure(
-            Cure::MakeRoom,
+            RemedyKind::MakeRoom,
             &key.name,
             uses,
             &[line("delete", key, " --wait=false")],
@@ -596,13 +642,13 @@ fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis
     if other.meta.uid == owner.meta.uid {
         return;
     }
-    if let Some(replicas) = crate::evidence::handles(&owner)
-        .0
+    if let Some(replicas) = Handles::of(&owner)
+        .replicas
         .filter(|replicas| *replicas > 0)
     {
         let to = [" --replicas=", &(replicas - 1).to_string()].concat();
         out.cure(
-            Cure::ScaleDown,
+            RemedyKind::ScaleDown,
             &owner.meta.name,
             uses,
             &[line("scale", &owner.key(), &to)],
@@ -611,22 +657,27 @@ fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis
 }
 
 /// Offers to remove the smallest Pod of a node that frees enough room.
-fn room_for(sim: &Context<'_>, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
-    let asks = |pod: &Pod| {
-        if what == "memory" {
-            pod.spec.requests.memory
-        } else {
-            pod.spec.requests.cpu
-        }
+fn offer_victim(
+    sim: &Context<'_>,
+    node: &str,
+    what: &'static str,
+    short: i64,
+    out: &mut Diagnosis,
+) {
+    let asks = |pod: &Pod| match what {
+        "memory" => pod.spec.requests.memory,
+        "ephemeral-storage" => pod.spec.requests.ephemeral,
+        _ => pod.spec.requests.cpu,
     };
     let on_node = sim
+        .scheduler
         .pods_on(node)
         .filter(|object| object.pod().is_some_and(|pod| asks(pod) >= short));
     let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else {
         return;
     };
     let uses = if what.is_empty() {
-        "a place".into()
+        "1 Pod".into()
     } else {
         [&amount(what, other.pod().map_or(0, asks)), " ", what].concat()
     };
@@ -639,15 +690,13 @@ fn lower(
     object: &Rc<Object>,
     what: &'static str,
     asks: i64,
-    nodes: &[(Str, Vec<Refuses>)],
+    nodes: &[(Str, Vec<UnschedulableReason>)],
     out: &mut Diagnosis,
 ) {
-    let most = nodes.iter().filter_map(|(_, refuses)| match &refuses[..] {
-        [
-            Refuses::Short {
-                what: other, free, ..
-            },
-        ] if *other == what => Some(*free),
+    let most = nodes.iter().filter_map(|(_, reasons)| match &reasons[..] {
+        [UnschedulableReason::InsufficientResource { resource, free, .. }] if *resource == what => {
+            Some(*free)
+        }
         _ => None,
     });
     let Some(most) = most.max().filter(|most| *most > 0) else {
@@ -687,7 +736,7 @@ fn lower(
     let rest = [" -c ", &container.name, " --requests=", what, "=", &value].concat();
     let more = [&amount(what, to), " ", what].concat();
     out.cure(
-        Cure::SetRequests,
+        RemedyKind::SetRequests,
         &top.name,
         &more,
         &[line("set resources", &top, &rest)],

@@ -2,8 +2,9 @@
 
 use super::finding::{Context, Diagnosis, earlier_revision, flag, line, owner, owners};
 use super::{config, placement, policy};
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use actions::Action;
+use controller_runtime::heartbeats::Heartbeats;
 use fault::Fault;
 use i18n::msg;
 use k8s_model::image::normalized_fault;
@@ -31,7 +32,7 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             placement::unbound(sim, object, pod)
         };
     }
-    if sim.silent_since(&pod.node_name).is_some() {
+    if sim.kubelets.silent_since(&pod.node_name).is_some() {
         return silent(sim, object, pod);
     }
     if object.meta.is_deleting() {
@@ -49,7 +50,7 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     // A container killed repeatedly by its probe is also in a crash loop.
     if found
         .as_ref()
-        .is_none_or(|found| matches!(found.waits, Waits::Crashes { .. }))
+        .is_none_or(|found| matches!(found.waits, PendingReason::Crashes { .. }))
         && let Some(found) = config::misdirected(sim, object, pod)
     {
         return Some(found);
@@ -83,7 +84,7 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
     } else {
         &pod.status.reason
     };
-    let mut out = Diagnosis::new(object, Waits::PodFailed(reason.into()));
+    let mut out = Diagnosis::new(object, PendingReason::PodFailed(reason.into()));
     if let Some(ended) = ended {
         out.count(FactLabel::ExitCode, ended.exit_code);
         out.since(sim, ended.finished_at);
@@ -95,32 +96,35 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
 /// Diagnoses a Pod whose kubelet does not respond.
 fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
-    if sim.get(&node).is_none() {
-        let mut out = Diagnosis::new(object, Waits::NodeMissing(pod.node_name.clone()));
+    if sim.store().get(&node).is_none() {
+        let mut out = Diagnosis::new(object, PendingReason::NodeMissing(pod.node_name.clone()));
         out.cure(
-            Cure::AddNode,
+            RemedyKind::AddNode,
             &pod.node_name,
             "",
             &[Fault::add_node(&pod.node_name).into()],
         );
         return Some(out);
     }
-    let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
+    let mut out = Diagnosis::new(object, PendingReason::NodeSilent(pod.node_name.clone()));
     // The Pod has not waited since the last heartbeat: until the node was marked, all seemed well.
-    out.at(FactLabel::HeardAt, sim.silent_since(&pod.node_name));
+    out.at(
+        FactLabel::HeardAt,
+        sim.kubelets.silent_since(&pod.node_name),
+    );
     let ready = pod
         .status
         .condition("Ready")
         .filter(|ready| ready.status != "True");
     out.since(sim, ready.and_then(|ready| ready.last_transition_time));
     out.cure(
-        Cure::NodeUp,
+        RemedyKind::NodeUp,
         &pod.node_name,
         "",
         &[Fault::node_up(&pod.node_name).into()],
     );
     let force = line("delete", &object.key(), " --force --grace-period=0");
-    out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
+    out.cure(RemedyKind::ForceDelete, &object.meta.name, "", &[force]);
     out.waits_for = Some(node);
     Some(out)
 }
@@ -134,7 +138,7 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     match key.kind {
         Kind::ConfigMap | Kind::Secret => {
             let lacks = |pod: &&Rc<Object>| {
-                lack(pod, sim.server()).is_some_and(|lack| {
+                lack(pod, sim.store()).is_some_and(|lack| {
                     (lack.source.kind, &lack.source.name) == (key.kind, &key.name)
                 })
             };
@@ -172,15 +176,15 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
 
 /// Diagnoses a ConfigMap or Secret, or a key of it, without which a container or a volume cannot be set up.
 fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
-    let lack = lack(object, sim.server())?;
+    let lack = lack(object, sim.store())?;
     let (kind, name) = (lack.source.kind, &lack.source.name);
     let of: Str = [kind.name(), " ", name].concat().into();
     let waits = match &lack.source.key {
-        Some(key) if lack.only_key => Waits::KeyMissing {
+        Some(key) if lack.only_key => PendingReason::KeyMissing {
             of: of.clone(),
             key: key.clone(),
         },
-        _ => Waits::SourceMissing(of.clone()),
+        _ => PendingReason::SourceMissing(of.clone()),
     };
     let mut out = Diagnosis::new(object, waits);
     out.word(
@@ -189,7 +193,10 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
     );
     out.word(FactLabel::Volume, lack.volume.as_deref().unwrap_or(""));
     out.word(FactLabel::Message, &lack.words);
-    out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.at(
+        FactLabel::LooksAgain,
+        sim.tasks.next_kubelet_step(object.meta.uid),
+    );
     out.since(sim, pod.status.start_time);
     let source = ObjectRef::new(kind, &object.meta.namespace, name);
     if lack.only_key {
@@ -212,7 +219,7 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
         ]
         .concat();
         out.cure(
-            Cure::AddKey,
+            RemedyKind::AddKey,
             &of,
             &lack.missing.join(", "),
             &[line("patch", &source, &patch)],
@@ -229,7 +236,7 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
             .map(|key| [" --from-literal=", key, "=value"].concat())
             .collect();
         out.cure(
-            Cure::MakeSource,
+            RemedyKind::MakeSource,
             &of,
             "",
             &[Action::kubectl(
@@ -255,12 +262,15 @@ fn container(
             "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName"
         )
     }) {
-        let mut out = Diagnosis::new(object, Waits::Image(status.image.to_str()));
+        let mut out = Diagnosis::new(object, PendingReason::Image(status.image.to_str()));
         out.word(FactLabel::Container, &status.name);
         out.word(FactLabel::Message, &waiting.message);
         // After ErrImagePull the kubelet first reports the back-off: only then is the time of its retry known.
         if &*waiting.reason != "ErrImagePull" {
-            out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
+            out.at(
+                FactLabel::LooksAgain,
+                sim.tasks.next_kubelet_step(object.meta.uid),
+            );
         }
         out.since(sim, pod.status.start_time);
         image(sim, object, pod, status, &mut out);
@@ -283,17 +293,20 @@ fn container(
     }
     let mut out = Diagnosis::new(
         object,
-        Waits::Crashes {
+        PendingReason::Crashes {
             container: status.name.clone(),
             code: ended.exit_code,
         },
     );
     out.count(FactLabel::ExitCode, ended.exit_code);
     out.count(FactLabel::Restarts, status.restart_count);
-    out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.at(
+        FactLabel::LooksAgain,
+        sim.tasks.next_kubelet_step(object.meta.uid),
+    );
     out.since(sim, ended.finished_at);
     undo(sim, object, &mut out);
-    behave(sim, object, &status.name, &mut out);
+    offer_stop_exiting(sim, object, &status.name, &mut out);
     if out.remedies.is_empty() {
         again(sim, object, &mut out);
     }
@@ -311,6 +324,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
         return;
     };
     if sim
+        .store()
         .get(&top)
         .is_none_or(|top| earlier_revision(sim, top).is_none())
     {
@@ -326,7 +340,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     if !deleted.is_empty() {
         steps.push(line("delete", &object.key(), " --wait=false"));
     }
-    out.cure(Cure::Undo, &top.name, deleted, &steps);
+    out.cure(RemedyKind::Undo, &top.name, deleted, &steps);
 }
 
 /// Returns the owner whose template can be changed, and the further steps needed for the Pod to be replaced.
@@ -381,12 +395,16 @@ fn image(
     };
     let rest = [" ", &wanted.name, "=", &better].concat();
     steps.insert(0, line("set image", &key, &rest));
-    out.cure(Cure::SetImage, &better, "", &steps);
+    out.cure(RemedyKind::SetImage, &better, "", &steps);
 }
 
 /// Returns the image of this container in the newest revision of a Deployment that could be pulled.
 fn earlier(sim: &Context<'_>, deployment: &ObjectRef, container: &str) -> Option<String> {
-    let sets = sim.owned(sim.get(deployment)?.meta.uid, Kind::ReplicaSet);
+    let sets = sim
+        .informers
+        .controller_manager
+        .cache
+        .owned_of_kind(sim.store().get(deployment)?.meta.uid, Kind::ReplicaSet);
     let had = |set: &Rc<Object>| {
         let spec = &set.get::<ReplicaSet>()?.spec.template.spec;
         let image = &spec
@@ -403,7 +421,12 @@ fn earlier(sim: &Context<'_>, deployment: &ObjectRef, container: &str) -> Option
 }
 
 /// Offers to keep a container from ending: without the annotation, or with the image's own command.
-fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
+fn offer_stop_exiting(
+    sim: &Context<'_>,
+    object: &Rc<Object>,
+    container: &Str,
+    out: &mut Diagnosis,
+) {
     let Some((top, steps)) = changed(sim, object) else {
         return;
     };
@@ -420,7 +443,7 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
     let says = |name: &str| object.meta.annotation(name).is_some();
     if says("loopscope.dev/exit-after") {
         out.cure(
-            Cure::NoExit,
+            RemedyKind::NoExit,
             container,
             "",
             &patch("{\"metadata\":{\"annotations\":{\"loopscope.dev/exit-after\":null}}}"),
@@ -439,7 +462,7 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
             .any(|c| c.name == *container && !(c.command.is_empty() && c.args.is_empty()))
     });
     if commanded {
-        out.cure(Cure::OwnCommand, container, "", &patch(&own));
+        out.cure(RemedyKind::OwnCommand, container, "", &patch(&own));
     }
 }
 
@@ -447,7 +470,7 @@ fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Dia
 fn again(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     if owner(sim, object).is_some_and(|owner| owner.kind != Kind::Job) {
         out.cure(
-            Cure::DeletePod,
+            RemedyKind::DeletePod,
             &object.meta.name,
             "",
             &[line("delete", &object.key(), " --wait=false")],
@@ -468,10 +491,10 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
         .iter()
         .find(|container| container.name == status.name)?;
     // It will become ready by itself.
-    if sim.kubelet_looks(object.meta.uid).is_some() {
+    if sim.tasks.next_kubelet_step(object.meta.uid).is_some() {
         return None;
     }
-    let mut out = Diagnosis::new(object, Waits::NotReady(status.name.clone()));
+    let mut out = Diagnosis::new(object, PendingReason::NotReady(status.name.clone()));
     let probe = if spec.readiness_probe.is_some() {
         msg::probe_not_succeeded()
     } else {
@@ -486,7 +509,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
     );
     if object.meta.namespace == "default" {
         out.cure(
-            Cure::MakeReady,
+            RemedyKind::MakeReady,
             &object.meta.name,
             "",
             &[Fault::ready(&object.meta.name, true).into()],
@@ -501,7 +524,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
     {
         let rest = " -p '{\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\"loopscope.dev/never-ready\":null}}}}}'";
         steps.insert(0, line("patch", &top, rest));
-        out.cure(Cure::Annotated, &object.meta.name, "", &steps);
+        out.cure(RemedyKind::Annotated, &object.meta.name, "", &steps);
     } else {
         again(sim, object, &mut out);
     }
@@ -510,7 +533,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
 
 pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let node: &Node = object.get()?;
-    let silent = sim.silent_since(&object.meta.name);
+    let silent = sim.kubelets.silent_since(&object.meta.name);
     let ready = node
         .status
         .conditions
@@ -520,19 +543,19 @@ pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return policy::drained(sim, object);
     }
     if node.is_ready() {
-        let mut out = Diagnosis::new(object, Waits::NodeSilentUnnoticed);
+        let mut out = Diagnosis::new(object, PendingReason::NodeSilentUnnoticed);
         out.at(FactLabel::HeardAt, silent);
-        out.at(FactLabel::MarkedAt, sim.looks_again(&object.key()));
+        out.at(FactLabel::MarkedAt, sim.manager.next_requeue(&object.key()));
         power_on(object, &mut out);
         return Some(out);
     }
-    let mut out = Diagnosis::new(object, Waits::NodeNotReady);
+    let mut out = Diagnosis::new(object, PendingReason::NodeNotReady);
     out.at(FactLabel::HeardAt, silent);
     if let Some(ready) = ready {
         out.word(FactLabel::Message, &ready.message);
         out.since(sim, ready.last_transition_time);
     }
-    let pods = sim.pods_on(&object.meta.name).count();
+    let pods = sim.scheduler.pods_on(&object.meta.name).count();
     out.count(FactLabel::Now, pods as i64);
     power_on(object, &mut out);
     Some(out)
@@ -540,7 +563,7 @@ pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 
 fn power_on(node: &Object, out: &mut Diagnosis) {
     out.cure(
-        Cure::NodeUp,
+        RemedyKind::NodeUp,
         &node.meta.name,
         "",
         &[Fault::node_up(&node.meta.name).into()],

@@ -2,19 +2,20 @@
 
 use super::finding::{Context, Diagnosis, all_in, line, target};
 use super::workloads::follow;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::handles::Handles;
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use apiserver::Cause;
 use apiserver::journal::{Entry, Record};
 use cluster::Sim;
 use fault::Fault;
 use fault::Load;
 use i18n::msg;
+use k8s_model::autoscaling::{HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus};
 use k8s_model::kind::api_group;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::quantity::Quantity;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
 use kubectl::drain::RETRY_US;
-use serde_json::Value;
 use std::rc::Rc;
 
 /// Maximum number of entries searched for a refused eviction.
@@ -23,38 +24,32 @@ const MAX_SCANNED_ENTRIES: usize = 2_000;
 const MAX_SCANNED_SETS: usize = 100;
 
 pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::Other(body) = &object.body else {
-        return None;
-    };
-    let conditions = body.get("status")?.get("conditions")?.as_array()?;
-    let bad = |c: &&Value| {
-        c["status"] == "False" && (c["type"] == "ScalingActive" || c["type"] == "AbleToScale")
-    };
-    let condition = conditions.iter().find(bad)?;
-    let text = |name: &str| condition[name].as_str().unwrap_or("");
-    let mut out = Diagnosis::new(object, Waits::NoScaling(text("reason").into()));
-    out.word(FactLabel::Message, text("message"));
-    out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
-    let scaled = body
-        .get("spec")
-        .and_then(|spec| spec.get("scaleTargetRef"))?;
-    let kind = Kind::from_group_kind(
-        api_group(scaled["apiVersion"].as_str().unwrap_or("")),
-        scaled["kind"].as_str()?,
-    )?;
-    let key = ObjectRef::new(
-        kind,
-        &object.meta.namespace,
-        scaled["name"].as_str().unwrap_or(""),
+    let status = HorizontalPodAutoscalerStatus::of(object);
+    let condition = status.conditions.iter().find(|condition| {
+        condition.status == "False"
+            && (condition.kind == "ScalingActive" || condition.kind == "AbleToScale")
+    })?;
+    let mut out = Diagnosis::new(
+        object,
+        PendingReason::ScalingInactive(condition.reason.clone()),
     );
-    let target = sim.get(&key)?;
+    out.word(FactLabel::Message, &condition.message);
+    out.at(
+        FactLabel::LooksAgain,
+        sim.manager.next_requeue(&object.key()),
+    );
+    let spec = HorizontalPodAutoscalerSpec::of(object)?;
+    let scaled = &spec.scale_target_ref;
+    let kind = Kind::from_group_kind(api_group(&scaled.api_version), &scaled.kind)?;
+    let key = ObjectRef::new(kind, &object.meta.namespace, &scaled.name);
+    let target = sim.store().get(&key)?;
     let (labels, template) = match &target.body {
         Body::Deployment(body) => (&body.spec.selector.match_labels, &body.spec.template),
         Body::StatefulSet(body) => (&body.spec.selector.match_labels, &body.spec.template),
         _ => return Some(out),
     };
     let mut steps = Vec::new();
-    let of_memory = unread_metric(body) == Some("memory");
+    let of_memory = unread_metric(&spec, &status) == Some("memory");
     let (what, some) = if of_memory {
         ("memory", Quantity::bytes(64 << 20))
     } else {
@@ -90,9 +85,9 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     out.cure(
         if of_memory {
-            Cure::MemoryMetrics
+            RemedyKind::MemoryMetrics
         } else {
-            Cure::Metrics
+            RemedyKind::Metrics
         },
         &object.meta.name,
         "",
@@ -103,17 +98,24 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 /// Returns the resource of the first metric in the spec without a current value in the status.
-fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
-    let names = |part: &str, list: &str| {
-        let metrics = body
-            .get(part)
-            .and_then(|part| part[list].as_array())
-            .into_iter()
-            .flatten();
-        metrics.filter_map(|metric| metric["resource"]["name"].as_str())
+fn unread_metric<'s>(
+    spec: &'s HorizontalPodAutoscalerSpec,
+    status: &HorizontalPodAutoscalerStatus,
+) -> Option<&'s str> {
+    let measured = || status.current_metrics.iter().flatten();
+    let is_read = |name: &str| {
+        measured().any(|metric| {
+            let resource = metric.resource.as_ref();
+            resource.is_some_and(|resource| resource.name == name)
+        })
     };
-    names("spec", "metrics")
-        .find(|wanted| !names("status", "currentMetrics").any(|known| known == *wanted))
+    let wanted = spec
+        .metrics
+        .iter()
+        .map(|metric| metric.resource.name.as_str());
+    wanted
+        .filter(|name| !name.is_empty())
+        .find(|name| !is_read(name))
 }
 
 /// Eviction refused by a budget, which the person's `kubectl drain` will retry.
@@ -164,7 +166,8 @@ pub fn refused_evictions<'s>(
         })
     };
     recent.filter_map(refused).filter(|found| {
-        sim.get(&found.pod)
+        sim.store()
+            .get(&found.pod)
             .is_some_and(|pod| !pod.meta.is_deleting())
     })
 }
@@ -178,12 +181,12 @@ fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagn
     let again = found.again();
     let mut out = Diagnosis::new(
         object,
-        Waits::EvictionRefused {
+        PendingReason::EvictionRefused {
             pod: found.pod.name.clone(),
             budget: found.budget,
         },
     );
-    if let Some(budget) = sim.get(&budget) {
+    if let Some(budget) = sim.store().get(&budget) {
         out.count(
             FactLabel::Allowed,
             BudgetStatus::of(budget).disruptions_allowed,
@@ -209,7 +212,8 @@ pub fn refused_eviction(sim: &Context<'_>, object: &Object) -> Option<Diagnosis>
 /// Diagnoses a node whose drain waits for a budget.
 pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let on_node = |pod: &ObjectRef, _: &Str| {
-        sim.get(pod)
+        sim.store()
+            .get(pod)
             .and_then(|pod| pod.pod())
             .is_some_and(|pod| pod.node_name == object.meta.name)
     };
@@ -233,7 +237,7 @@ pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         .take(MAX_SCANNED_SETS)
         .filter_map(|set| sim.diagnose(&set.key()))
         .filter(
-            |found| matches!(&found.waits, Waits::Quota { name, .. } if *name == object.meta.name),
+            |found| matches!(&found.waits, PendingReason::Quota { name, .. } if *name == object.meta.name),
         )
         .collect();
     let first = waiting.first()?;
@@ -271,7 +275,7 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let mut out = match refused_evictions(sim, &|_, budget| *budget == object.meta.name).next() {
         Some(found) => eviction(sim, object, found),
-        None => Diagnosis::new(object, Waits::NoDisruption),
+        None => Diagnosis::new(object, PendingReason::NoDisruption),
     };
     out.count(FactLabel::Matching, status.expected_pods);
     out.count(FactLabel::Healthy, status.current_healthy);
@@ -288,13 +292,13 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let owner = pods
         .first()
         .and_then(|pod| super::finding::owners(sim, &pod.key()).pop())
-        .and_then(|owner| sim.get(&owner));
+        .and_then(|owner| sim.store().get(&owner));
     if let Some(owner) = owner
-        && let Some(replicas) = crate::evidence::handles(owner).0
+        && let Some(replicas) = Handles::of(owner).replicas
     {
         let rest = [" --replicas=", &(replicas + 1).to_string()].concat();
         out.cure(
-            Cure::ScaleUp,
+            RemedyKind::ScaleUp,
             &target(&owner.key()),
             "",
             &[line("scale", &owner.key(), &rest)],
@@ -314,7 +318,7 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     ]
     .concat();
     out.cure(
-        Cure::RelaxBudget,
+        RemedyKind::RelaxBudget,
         &object.meta.name,
         "",
         &[line("patch", &object.key(), &rest)],

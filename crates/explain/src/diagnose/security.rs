@@ -1,14 +1,8 @@
 //! Pods forbidden by the Pod Security level of their namespace.
 
 use super::finding::{Context, Diagnosis, line, owners};
-use crate::waits::Cure;
+use crate::waits::RemedyKind;
 use k8s_model::{Kind, Object, Str};
-
-/// Returns the Pod Security level named by a refusal.
-pub fn security_level(message: &str) -> Option<Str> {
-    let rest = message.split_once("violates PodSecurity \"")?.1;
-    rest.split([':', '"']).next().map(Str::from)
-}
 
 /// Offers to make the Pods of a workload comply with the strictest level.
 pub fn secured(sim: &Context<'_>, object: &Object, level: &Str, out: &mut Diagnosis) {
@@ -16,6 +10,7 @@ pub fn secured(sim: &Context<'_>, object: &Object, level: &Str, out: &mut Diagno
         .pop()
         .unwrap_or_else(|| object.key());
     let Some(template) = sim
+        .store()
         .get(&top)
         .and_then(|top| top.pod_template())
         .filter(|_| top.kind != Kind::Job)
@@ -32,5 +27,10 @@ pub fn secured(sim: &Context<'_>, object: &Object, level: &Str, out: &mut Diagno
     let pod = "\"securityContext\":{\"runAsNonRoot\":true,\"runAsUser\":1000,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}";
     let spec = ["{", pod, ",\"containers\":[", &containers.join(","), "]}"].concat();
     let patch = [" -p '{\"spec\":{\"template\":{\"spec\":", &spec, "}}}'"].concat();
-    out.cure(Cure::Secure, level, "", &[line("patch", &top, &patch)]);
+    out.cure(
+        RemedyKind::Secure,
+        level,
+        "",
+        &[line("patch", &top, &patch)],
+    );
 }

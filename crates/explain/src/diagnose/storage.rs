@@ -1,14 +1,14 @@
 //! Claims and volumes that are waiting.
 
 use super::finding::{Context, Diagnosis, all_in, line};
-use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind, VolumeFit};
 use actions::Action;
-use cluster::Sim;
+use cluster::settled::is_looked_at_again;
 use i18n::msg;
 use k8s_model::pod::Pod;
-use k8s_model::storage::{
-    PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass,
-};
+use k8s_model::selector::LabelSelector;
+use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
+use k8s_model::volume_match::{VolumeMismatch, mismatch, unsatisfied};
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::rc::Rc;
@@ -17,38 +17,13 @@ use std::rc::Rc;
 const OURS: &str = "loopscope.dev/provisioner";
 const NONE: &str = "kubernetes.io/no-provisioner";
 
-/// Returns true if a pending claim gets its volume at the binder's next look at all claims: each write of the claim wakes the binder, but
-/// its class was created after the last one.
-pub fn is_looked_at_again(sim: &Sim, object: &Object) -> bool {
-    let Some(body) = object
-        .get::<PersistentVolumeClaim>()
-        .filter(|body| body.status.phase == "Pending")
-    else {
-        return false;
-    };
-    let Some(of) = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())) else {
-        return false;
-    };
-    let makes = |class: &StorageClass| {
-        class.provisioner == OURS
-            && (!class.waits_for_first_consumer()
-                || object.meta.annotation(SELECTED_NODE).is_some())
-    };
-    let waits = body.spec.volume_name.is_empty()
-        && !object.meta.is_deleting()
-        && object.meta.annotation(STORAGE_PROVISIONER).is_none();
-    waits
-        && of.meta.resource_version > object.meta.resource_version
-        && of.get::<StorageClass>().is_some_and(makes)
-}
-
 pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &PersistentVolumeClaim = object.get()?;
     if object.meta.is_deleting() {
         return in_use(sim, object);
     }
     if body.status.phase == "Lost" {
-        let mut out = Diagnosis::new(object, Waits::Lost(body.spec.volume_name.clone()));
+        let mut out = Diagnosis::new(object, PendingReason::Lost(body.spec.volume_name.clone()));
         out.word(FactLabel::Class, body.class());
         // The data are lost in any case; a volume of the same name makes the claim usable again.
         let mut manifest = volume_for(object, body, &body.spec.volume_name);
@@ -65,7 +40,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             .concat(),
         );
         out.cure(
-            Cure::RemakeVolume,
+            RemedyKind::RemakeVolume,
             &size(body),
             "",
             &[Action::apply(manifest)],
@@ -77,9 +52,9 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let mut facts = Vec::new();
     let mut fits = None;
-    for volume in sim.list(Kind::PersistentVolume) {
+    for volume in sim.store().list(Kind::PersistentVolume) {
         let lacks = compare(object, body, volume);
-        if lacks == Unfit::Fits {
+        if lacks == VolumeFit::Fits {
             fits = fits.or_else(|| Some(volume.meta.name.clone()));
         }
         if facts.len() < 12 {
@@ -87,6 +62,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         }
     }
     let class = sim
+        .store()
         .get(&ObjectRef::new(Kind::StorageClass, "", body.class()))
         .and_then(|class| class.get::<StorageClass>());
     let consumer = all_in(sim, Kind::Pod, &object.meta.namespace).find(|pod| {
@@ -96,19 +72,23 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     });
     let delayed = class.is_some_and(StorageClass::waits_for_first_consumer);
     let waits = match class {
-        _ if !body.spec.volume_name.is_empty() => Waits::NamedVolume(body.spec.volume_name.clone()),
-        Some(_) if delayed && object.meta.annotation(SELECTED_NODE).is_none() => {
-            Waits::FirstConsumer
+        _ if !body.spec.volume_name.is_empty() => {
+            PendingReason::NamedVolume(body.spec.volume_name.clone())
         }
-        _ if fits.is_some() => Waits::NextLook(fits.clone().unwrap_or_default()),
-        None if body.class().is_empty() => Waits::NoClass,
-        None => Waits::ClassMissing(body.class().into()),
+        Some(_) if delayed && object.meta.annotation(SELECTED_NODE).is_none() => {
+            PendingReason::FirstConsumer
+        }
+        _ if fits.is_some() => PendingReason::NextLook(fits.clone().unwrap_or_default()),
+        None if body.class().is_empty() => PendingReason::NoClass,
+        None => PendingReason::ClassMissing(body.class().into()),
         Some(class) if class.provisioner != OURS && class.provisioner != NONE => {
-            Waits::NoProvisioner(class.provisioner.clone())
+            PendingReason::NoProvisioner(class.provisioner.clone())
         }
         // The class provisions nothing, and no volume fits.
-        Some(class) if class.provisioner == NONE => Waits::NoClass,
-        Some(_) if is_looked_at_again(sim, object) => Waits::NextLookForClass(body.class().into()),
+        Some(class) if class.provisioner == NONE => PendingReason::NoClass,
+        Some(_) if is_looked_at_again(sim, object) => {
+            PendingReason::NextLookForClass(body.class().into())
+        }
         // Being provisioned.
         Some(_) => return None,
     };
@@ -122,7 +102,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     ));
     out.since(sim, object.meta.creation_timestamp);
     match &out.waits {
-        Waits::FirstConsumer => match consumer {
+        PendingReason::FirstConsumer => match consumer {
             Some(pod) => {
                 let deeper = sim.diagnose(&pod.key());
                 out.waits_for = Some(pod.key());
@@ -136,14 +116,14 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                     "\nspec:\n  containers:\n  - name: app\n    image: nginx:1.27\n    volumeMounts:\n    - name: data\n      mountPath: /data\n  \
                      volumes:\n  - name: data\n    persistentVolumeClaim:\n      claimName: ", &object.meta.name, "\n"].concat();
                 out.cure(
-                    Cure::MakePod,
+                    RemedyKind::MakePod,
                     &object.meta.name,
                     "",
                     &[Action::apply(manifest)],
                 );
             }
         },
-        Waits::NextLook(_) | Waits::NextLookForClass(_) => out.facts.extend(facts),
+        PendingReason::NextLook(_) | PendingReason::NextLookForClass(_) => out.facts.extend(facts),
         _ => {
             out.facts.extend(facts);
             offers(sim, object, body, &mut out);
@@ -156,7 +136,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out: &mut Diagnosis) {
     // No class named at all: a default class is applied retroactively too.
     if body.spec.storage_class_name.is_none()
-        && let Some(class) = sim.list(Kind::StorageClass).find(|class| {
+        && let Some(class) = sim.store().list(Kind::StorageClass).find(|class| {
             class
                 .get::<StorageClass>()
                 .is_some_and(|class| class.provisioner == OURS)
@@ -164,13 +144,13 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
     {
         let rest = " -p '{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":\"true\"}}}'";
         out.cure(
-            Cure::DefaultClass,
+            RemedyKind::DefaultClass,
             &class.meta.name,
             "",
             &[line("patch", &class.key(), rest)],
         );
     }
-    if let Waits::ClassMissing(class) = &out.waits.clone() {
+    if let PendingReason::ClassMissing(class) = &out.waits.clone() {
         let manifest = [
             "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: ",
             class,
@@ -179,16 +159,20 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
             "\n",
         ]
         .concat();
-        out.cure(Cure::MakeClass, class, "", &[Action::apply(manifest)]);
+        out.cure(RemedyKind::MakeClass, class, "", &[Action::apply(manifest)]);
     }
     // A released volume that would fit otherwise.
-    let left = |volume: &&Rc<Object>| {
-        let lacks = compare(object, body, volume);
-        matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released")
-            && fits(body, volume) == Unfit::Fits
-    };
-    if let Some(volume) = sim.list(Kind::PersistentVolume).find(left) {
-        out.cure(Cure::FreeVolume, &volume.meta.name, "", &[free(volume)]);
+    if let Some(volume) = sim
+        .store()
+        .list(Kind::PersistentVolume)
+        .find(|volume| would_fit(object, volume))
+    {
+        out.cure(
+            RemedyKind::FreeVolume,
+            &volume.meta.name,
+            "",
+            &[free(volume)],
+        );
     }
     let name = if body.spec.volume_name.is_empty() {
         super::finding::free_name(sim, Kind::PersistentVolume, "", &object.meta.name)
@@ -196,11 +180,12 @@ fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out:
         body.spec.volume_name.to_string()
     };
     if sim
+        .store()
         .get(&ObjectRef::new(Kind::PersistentVolume, "", &name))
         .is_none()
     {
         out.cure(
-            Cure::MakeVolume,
+            RemedyKind::MakeVolume,
             &size(body),
             &name,
             &[Action::apply(volume_for(object, body, &name))],
@@ -218,11 +203,7 @@ fn free(volume: &Object) -> Action {
 
 /// Returns the manifest of a volume that matches the claim.
 fn volume_for(object: &Object, body: &PersistentVolumeClaim, name: &str) -> String {
-    let mode = if body.spec.volume_mode.is_empty() {
-        "Filesystem"
-    } else {
-        &body.spec.volume_mode
-    };
+    let mode = body.mode();
     let mut out = [
         "apiVersion: v1\nkind: PersistentVolume\nmetadata:\n  name: ",
         name,
@@ -281,67 +262,51 @@ fn modes(modes: &[Str]) -> String {
     modes.join(", ")
 }
 
-/// Compares a volume with a claim, in the order in which the binder does.
-fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
+/// Compares a volume with a claim.
+fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> VolumeFit {
     let has: &PersistentVolume = volume.body();
-    if let Some(by) = &has.spec.claim_ref
-        && !(by.name == object.meta.name
-            && by.namespace == object.meta.namespace
-            && by.uid.is_none_or(|uid| uid == object.meta.uid))
-    {
-        return Unfit::Taken {
-            by: by.name.clone(),
+    match mismatch(volume, object) {
+        None => VolumeFit::Fits,
+        Some(VolumeMismatch::Taken) => VolumeFit::Taken {
+            by: has
+                .spec
+                .claim_ref
+                .as_ref()
+                .map_or_else(Str::default, |by| by.name.clone()),
             phase: has.status.phase.clone(),
-        };
-    }
-    fits(body, volume)
-}
-
-fn fits(body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
-    let has: &PersistentVolume = volume.body();
-    if has.spec.storage_class_name != body.class() {
-        return Unfit::Class {
-            has: has.spec.storage_class_name.clone(),
-            asks: body.class().into(),
-        };
-    }
-    if has.capacity() < body.request() {
-        return Unfit::Small {
+        },
+        Some(VolumeMismatch::Deleting) => VolumeFit::Deleting,
+        Some(VolumeMismatch::Size) => VolumeFit::Small {
             has: quantity(has.spec.capacity.get("storage")).into(),
             asks: size(body).into(),
-        };
-    }
-    let mode = |mode: &Str| {
-        if mode.is_empty() {
-            Str::new_static("Filesystem")
-        } else {
-            mode.clone()
-        }
-    };
-    let (is, asks) = (mode(&has.spec.volume_mode), mode(&body.spec.volume_mode));
-    if is != asks {
-        return Unfit::Mode { has: is, asks };
-    }
-    if let Some(asks) = body
-        .spec
-        .access_modes
-        .iter()
-        .find(|mode| !has.spec.access_modes.contains(mode))
-    {
-        return Unfit::Access {
+        },
+        Some(VolumeMismatch::Class) => VolumeFit::Class {
+            has: has.spec.storage_class_name.clone(),
+            asks: body.class().into(),
+        },
+        Some(VolumeMismatch::AttributesClass) => VolumeFit::Class {
+            has: has.spec.volume_attributes_class_name.clone(),
+            asks: body.spec.volume_attributes_class_name.clone(),
+        },
+        Some(VolumeMismatch::Mode) => VolumeFit::Mode {
+            has: has.mode().into(),
+            asks: body.mode().into(),
+        },
+        Some(VolumeMismatch::AccessMode(asks)) => VolumeFit::Access {
             has: modes(&has.spec.access_modes).into(),
-            asks: asks.clone(),
-        };
+            asks,
+        },
+        Some(VolumeMismatch::Selector) => VolumeFit::Selector,
     }
-    if body
-        .spec
-        .selector
-        .as_ref()
-        .is_some_and(|selector| !selector.matches(&volume.meta.labels))
-    {
-        return Unfit::Selector;
-    }
-    Unfit::Fits
+}
+
+/// Returns true if the claim could have a released volume, once nothing is reserved for the earlier claim.
+fn would_fit(object: &Object, volume: &Object) -> bool {
+    let body: &PersistentVolumeClaim = object.body();
+    let selects = |selector: &LabelSelector| selector.matches(&volume.meta.labels);
+    volume.body::<PersistentVolume>().status.phase == "Released"
+        && unsatisfied(volume, body).is_none()
+        && body.spec.selector.as_ref().is_none_or(selects)
 }
 
 /// Diagnoses a deleted claim that a Pod still uses.
@@ -354,7 +319,7 @@ fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         .filter(uses)
         .collect();
     let pod = users.first()?;
-    let mut out = Diagnosis::new(object, Waits::InUse(pod.meta.name.clone()));
+    let mut out = Diagnosis::new(object, PendingReason::InUse(pod.meta.name.clone()));
     out.word(FactLabel::Message, "kubernetes.io/pvc-protection");
     out.since(sim, object.meta.deletion_timestamp);
     out.waits_for = Some(pod.key());
@@ -363,7 +328,7 @@ fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         .take(20)
         .map(|pod| line("delete", &pod.key(), " --wait=false"))
         .collect();
-    out.cure(Cure::MakeRoom, &pod.meta.name, "", &steps);
+    out.cure(RemedyKind::MakeRoom, &pod.meta.name, "", &steps);
     Some(out)
 }
 
@@ -375,7 +340,7 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
         // Deleting the claim would end the wait, but also delete the data: it is not a remedy.
         let mut out = Diagnosis::new(
             object,
-            Waits::InUse(["claim ", &claim.name].concat().into()),
+            PendingReason::InUse(["claim ", &claim.name].concat().into()),
         );
         out.waits_for = Some(ObjectRef::new(
             Kind::PersistentVolumeClaim,
@@ -385,17 +350,22 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
         return Some(out);
     }
     let mut out = match body.status.phase.as_str() {
-        "Released" => Diagnosis::new(object, Waits::Released(claim?.name.clone())),
-        "Failed" => Diagnosis::new(object, Waits::VolumeFailed),
+        "Released" => Diagnosis::new(object, PendingReason::Released(claim?.name.clone())),
+        "Failed" => Diagnosis::new(object, PendingReason::VolumeFailed),
         _ => return None,
     };
     out.word(FactLabel::Message, &body.status.message);
     if body.status.phase == "Released" && body.spec.persistent_volume_reclaim_policy == "Retain" {
-        out.spared = Some(msg::data_retained());
-        out.cure(Cure::FreeVolume, &object.meta.name, "", &[free(object)]);
+        out.unaffected = Some(msg::data_retained());
+        out.cure(
+            RemedyKind::FreeVolume,
+            &object.meta.name,
+            "",
+            &[free(object)],
+        );
     }
     out.cure(
-        Cure::DeleteVolume,
+        RemedyKind::DeleteVolume,
         &object.meta.name,
         "",
         &[line("delete", &object.key(), " --wait=false")],

@@ -2,9 +2,10 @@
 
 use super::finding::{Context, Diagnosis, line};
 use super::{held_up, security};
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::waits::{DecidingFact, FactLabel, PendingReason, RemedyKind};
 use actions::Action;
 use apiserver::{Cause, ExceededQuota};
+use cluster::refusals::{daemon_refusals, pod_refusal};
 use i18n::msg;
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::pod::Pod;
@@ -28,10 +29,16 @@ pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> 
         |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // The number of unready Pods is known: the scan ends after the last.
     let most = sim
-        .unready_of(owner)
+        .informers
+        .controller_manager
+        .cache
+        .unready_pods(owner)
         .map_or(MAX_PODS_EXAMINED, |unready| unready.min(MAX_PODS_EXAMINED));
     let unwell = sim
-        .owned(owner, Kind::Pod)
+        .informers
+        .controller_manager
+        .cache
+        .owned_of_kind(owner, Kind::Pod)
         .take(MAX_PODS_SKIPPED)
         .filter(|pod| !well(pod))
         .take(most);
@@ -42,7 +49,7 @@ pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> 
             all.push((state != PodState::Failed, pod));
         }
     }
-    k8s_model::sort::sort_by_key(&mut all, |(later, _)| *later);
+    all.sort_by_key(|(later, _)| *later);
     // Pods of one template mostly have the same problem: the first few suffice.
     all.iter()
         .take(8)
@@ -74,22 +81,20 @@ fn refused(
     replicas: i32,
     have: i32,
 ) -> Option<Diagnosis> {
-    let refusal = sim.refusal_of_pod(object);
+    let refusal = pod_refusal(&sim.server, object);
     let waits = match (&refusal, condition) {
         (None, None) => return None,
-        (None, Some(_)) => Waits::RefusedBefore,
+        (None, Some(_)) => PendingReason::RefusedBefore,
         (Some(error), _) => match error.cause.as_deref() {
             Some(Cause::Quota(quota)) => {
                 return Some(over_quota(sim, object, condition, quota, (replicas, have)));
             }
-            _ => match security::security_level(&error.message) {
-                Some(level) => Waits::Insecure(level),
-                None => Waits::Refused(error.message.as_str().into()),
-            },
+            Some(Cause::PodSecurity(level)) => PendingReason::Insecure(level.clone()),
+            _ => PendingReason::Refused(error.message.as_str().into()),
         },
     };
     let mut out = Diagnosis::new(object, waits);
-    if let Waits::Insecure(level) = &out.waits.clone() {
+    if let PendingReason::Insecure(level) = &out.waits.clone() {
         security::secured(sim, object, level, &mut out);
     }
     if let Some(message) = refusal
@@ -102,7 +107,10 @@ fn refused(
         sim,
         condition.and_then(|condition| condition.last_transition_time),
     );
-    out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
+    out.at(
+        FactLabel::LooksAgain,
+        sim.manager.next_requeue(&object.key()),
+    );
     Some(out)
 }
 
@@ -116,10 +124,10 @@ fn over_quota(
 ) -> Diagnosis {
     let text = |amount: Quantity| Str::from(amount.to_string());
     let Some(first) = quota.resources.first() else {
-        return Diagnosis::new(object, Waits::RefusedBefore);
+        return Diagnosis::new(object, PendingReason::RefusedBefore);
     };
     let (used, hard) = (text(first.used), text(first.hard));
-    let waits = Waits::Quota {
+    let waits = PendingReason::Quota {
         name: quota.name.clone(),
         resource: first.name.as_str().into(),
         used: used.clone(),
@@ -131,7 +139,10 @@ fn over_quota(
         sim,
         condition.and_then(|condition| condition.last_transition_time),
     );
-    out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
+    out.at(
+        FactLabel::LooksAgain,
+        sim.manager.next_requeue(&object.key()),
+    );
     out.facts.push(DecidingFact::Said(
         FactLabel::Used,
         msg::used_of(&first.name, used, &hard),
@@ -144,8 +155,8 @@ fn over_quota(
         .map(|one| {
             (
                 one.name.clone(),
-                (0..missing)
-                    .fold(one.used, |sum, _| sum.plus(one.requested))
+                one.used
+                    .plus(one.requested.times(missing.into()))
                     .to_string(),
             )
         })
@@ -170,7 +181,7 @@ fn over_quota(
         .pop()
         .unwrap_or_else(|| object.key());
     out.cure(
-        Cure::RaiseQuota,
+        RemedyKind::RaiseQuota,
         &quota.name,
         &more,
         &[line("patch", &key, &rest)],
@@ -182,7 +193,7 @@ fn over_quota(
     {
         let fewer = [" --replicas=", &have.to_string()].concat();
         out.cure(
-            Cure::LeaveOne,
+            RemedyKind::LeaveOne,
             &own.name,
             &have.to_string(),
             &[line("scale", &own, &fewer)],
@@ -196,8 +207,13 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Deployment = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
     let desired = spec.replicas;
-    let mut sets: Vec<&Rc<Object>> = sim.owned(object.meta.uid, Kind::ReplicaSet).collect();
-    k8s_model::sort::sort_by_key(&mut sets, |set| revision(set));
+    let mut sets: Vec<&Rc<Object>> = sim
+        .informers
+        .controller_manager
+        .cache
+        .owned_of_kind(object.meta.uid, Kind::ReplicaSet)
+        .collect();
+    sets.sort_by_key(|set| revision(set));
     let newest = sets.last().copied();
     if let Some(condition) = failure(&status.conditions) {
         let blocked = sets.iter().rev().find(|set| {
@@ -209,13 +225,13 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             // The ReplicaSet retries at a time of its own.
             out.facts
                 .retain(|fact| !matches!(fact, DecidingFact::At(FactLabel::LooksAgain, _)));
-            out.at(FactLabel::LooksAgain, sim.looks_again(&set.key()));
+            out.at(FactLabel::LooksAgain, sim.manager.next_requeue(&set.key()));
             out.waits_for = Some(set.key());
         }
         return Some(out);
     }
     if spec.paused && status.updated_replicas != desired {
-        let mut out = Diagnosis::new(object, Waits::Paused);
+        let mut out = Diagnosis::new(object, PendingReason::Paused);
         out.count(FactLabel::Updated, status.updated_replicas);
         out.count(FactLabel::Desired, desired);
         out.since(
@@ -225,7 +241,7 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                 .and_then(|condition| condition.last_update_time),
         );
         out.cure(
-            Cure::Resume,
+            RemedyKind::Resume,
             &object.meta.name,
             "",
             &[line("rollout resume", &object.key(), "")],
@@ -259,12 +275,12 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let mut out = Diagnosis::new(
         object,
         match progress {
-            Some(_) => Waits::Deadline(spec.progress_deadline_seconds.unwrap_or(600)),
-            None if old > 0 => Waits::Rollout {
+            Some(_) => PendingReason::Deadline(spec.progress_deadline_seconds.unwrap_or(600)),
+            None if old > 0 => PendingReason::Rollout {
                 updated: ready,
                 desired,
             },
-            None => Waits::Pods {
+            None => PendingReason::Pods {
                 ready: status.ready_replicas,
                 desired,
             },
@@ -288,7 +304,8 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     // Via the ReplicaSet, which links its Pod; it does not wait for a terminating one.
     let stays = |pod: &Diagnosis| {
-        sim.get(&pod.object)
+        sim.store()
+            .get(&pod.object)
             .filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting())
     };
     let through = worst
@@ -320,7 +337,7 @@ pub fn replica_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     let worst = stuck(sim, object.meta.uid, false)?;
     let mut out = Diagnosis::new(
         object,
-        Waits::Pods {
+        PendingReason::Pods {
             ready: body.status.ready_replicas,
             desired: body.spec.replicas,
         },
@@ -337,7 +354,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
     let (first, desired) = (spec.ordinals.start, spec.replicas);
     let name = |ordinal: i32| [object.meta.name.as_str(), "-", &ordinal.to_string()].concat();
     let get = |ordinal: i32| {
-        sim.get(&ObjectRef::new(
+        sim.store().get(&ObjectRef::new(
             Kind::Pod,
             &object.meta.namespace,
             &name(ordinal),
@@ -368,14 +385,14 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             let ordered = spec.pod_management_policy != "Parallel";
             let waits_on = |pod: &Rc<Object>| {
                 !pod.body::<Pod>()
-                    .is_available(spec.min_ready_seconds, sim.server().wall_at(sim.now()))
+                    .is_available(spec.min_ready_seconds, sim.store().wall_at(sim.now()))
             };
             if ordered
                 && found.is_none()
                 && ordinal > first
                 && get(ordinal - 1).is_some_and(waits_on)
             {
-                let waits = Waits::Ordinal {
+                let waits = PendingReason::Ordinal {
                     pod: name(ordinal - 1).into(),
                     then: name(ordinal).into(),
                     seconds: spec.min_ready_seconds,
@@ -387,13 +404,13 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             }
             let pod = found.and_then(|pod| sim.diagnose(&pod.key()));
             let waits = match next.filter(|_| ordered) {
-                Some(next) => Waits::Ordinal {
+                Some(next) => PendingReason::Ordinal {
                     pod: name(ordinal).into(),
                     then: name(next).into(),
                     seconds: spec.min_ready_seconds,
                 },
                 None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
-                    Waits::Pods {
+                    PendingReason::Pods {
                         ready: status.ready_replicas.min(desired - 1),
                         desired,
                     }
@@ -408,9 +425,12 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
                 found.filter(|found| bad && ordered && !found.meta.is_deleting() && stale(found))
             {
                 // Its controller waits until the Pod is ready, which the old template never allows.
-                let mut out = Diagnosis::new(object, Waits::StaysBroken(found.meta.name.clone()));
+                let mut out = Diagnosis::new(
+                    object,
+                    PendingReason::RollbackBlocked(found.meta.name.clone()),
+                );
                 out.cure(
-                    Cure::DeletePod,
+                    RemedyKind::DeletePod,
                     &found.meta.name,
                     "",
                     &[line("delete", &found.key(), " --wait=false")],
@@ -446,25 +466,29 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             } else {
                 ["partition ", &partition.to_string()].concat().into()
             };
-            let mut out = Diagnosis::new(object, Waits::KeepsOld { pods: old, because });
+            let mut out = Diagnosis::new(object, PendingReason::UpdateHeld { pods: old, because });
             out.count(FactLabel::Old, old);
             out.count(FactLabel::Updated, status.updated_replicas);
             if manual {
                 let stale = |pod: &&Rc<Object>| {
                     pod.meta.label("controller-revision-hash") != Some(&status.update_revision)
                 };
-                let mine = sim.owned(object.meta.uid, Kind::Pod);
+                let mine = sim
+                    .informers
+                    .controller_manager
+                    .cache
+                    .owned_of_kind(object.meta.uid, Kind::Pod);
                 let steps: Vec<Action> = mine
                     .filter(stale)
                     .take(20)
                     .map(|pod| line("delete", &pod.key(), " --wait=false"))
                     .collect();
-                out.cure(Cure::DeletePod, &name(first), "", &steps);
+                out.cure(RemedyKind::DeletePod, &name(first), "", &steps);
             } else {
                 let rest =
                     " -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'";
                 out.cure(
-                    Cure::DropPartition,
+                    RemedyKind::DropPartition,
                     &object.meta.name,
                     "",
                     &[line("patch", &object.key(), rest)],
@@ -474,8 +498,8 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
         }
     }
     let service = ObjectRef::new(Kind::Service, &object.meta.namespace, &spec.service_name);
-    if !spec.service_name.is_empty() && desired > 0 && sim.get(&service).is_none() {
-        let mut out = Diagnosis::new(object, Waits::NoService(spec.service_name.clone()));
+    if !spec.service_name.is_empty() && desired > 0 && sim.store().get(&service).is_none() {
+        let mut out = Diagnosis::new(object, PendingReason::NoService(spec.service_name.clone()));
         let mut manifest = [
             "apiVersion: v1\nkind: Service\nmetadata:\n  name: ",
             &spec.service_name,
@@ -488,7 +512,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             manifest.push_str(&["    ", key, ": \"", value, "\"\n"].concat());
         }
         out.cure(
-            Cure::MakeService,
+            RemedyKind::MakeService,
             &spec.service_name,
             "",
             &[Action::apply(manifest)],
@@ -506,7 +530,7 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     {
         let mut out = Diagnosis::new(
             object,
-            Waits::Pods {
+            PendingReason::Pods {
                 ready: status.number_ready,
                 desired: status.desired_number_scheduled,
             },
@@ -516,7 +540,7 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         follow(&mut out, Some(worst));
         return Some(out);
     }
-    let nodes = sim.explain_daemon(object);
+    let nodes = daemon_refusals(sim, object);
     let left: Vec<_> = nodes
         .iter()
         .filter(|(_, refuses)| !refuses.is_empty())
@@ -524,7 +548,7 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if left.is_empty() {
         return None;
     }
-    let mut out = Diagnosis::new(object, Waits::NodesLeftOut(left.len()));
+    let mut out = Diagnosis::new(object, PendingReason::NodesLeftOut(left.len()));
     out.count(FactLabel::Desired, status.desired_number_scheduled);
     for (node, refuses) in left.iter().take(12) {
         out.facts.extend(
@@ -534,14 +558,16 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         );
     }
     // A taint may be tolerated, a label added; all of them, since one remedy alone would leave the others.
-    use crate::waits::Refuses;
+    use crate::waits::UnschedulableReason;
     let (mut untaint, mut label) = (Vec::new(), Vec::new());
     for (node, refuses) in &left {
         match &refuses[..] {
-            [Refuses::Taint { key, effect, .. }] => untaint.push(Action::kubectl(
-                ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat(),
-            )),
-            [Refuses::Label { key, want, .. }] => label.push(Action::kubectl(
+            [UnschedulableReason::UntoleratedTaint { key, effect, .. }] => {
+                untaint.push(Action::kubectl(
+                    ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat(),
+                ))
+            }
+            [UnschedulableReason::NodeSelector { key, want, .. }] => label.push(Action::kubectl(
                 [
                     "kubectl label node ",
                     node,
@@ -558,15 +584,16 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let (node, first) = (left[0].0.as_str(), &left[0].1[0]);
     match first {
-        Refuses::Taint { key, .. } if untaint.len() == left.len() => {
-            out.cure(Cure::Untaint, node, key, &untaint)
+        UnschedulableReason::UntoleratedTaint { key, .. } if untaint.len() == left.len() => {
+            out.cure(RemedyKind::Untaint, node, key, &untaint)
         }
-        Refuses::Label { key, want, .. } if label.len() == left.len() => out.cure(
-            Cure::LabelNode,
-            node,
-            &[key.as_str(), "=", want].concat(),
-            &label,
-        ),
+        UnschedulableReason::NodeSelector { key, want, .. } if label.len() == left.len() => out
+            .cure(
+                RemedyKind::LabelNode,
+                node,
+                &[key.as_str(), "=", want].concat(),
+                &label,
+            ),
         _ => {}
     }
     Some(out)

@@ -4,7 +4,7 @@ use crate::terminal;
 
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
-use k8s_model::Kind;
+use k8s_model::{Kind, ObjectRef};
 use terminal::kubectl;
 
 fn wait(sim: &mut Sim, seconds: u64) {
@@ -140,10 +140,7 @@ fn definitions_are_checked() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     let mut said = |spec: &str| {
         let said = kubectl(&mut sim, "apply -f -", &definition(spec, NO_STATUS));
-        said.replace(
-            "spec.versions[0].schema.openAPIV3Schema.properties[spec]",
-            "AT",
-        )
+        said.replace("spec.validation.openAPIV3Schema.properties[spec]", "AT")
     };
     assert!(
         said("{properties: {}}")
@@ -151,7 +148,12 @@ fn definitions_are_checked() {
     );
     assert!(said("{type: array}").contains("AT.items: Required value: must be specified"));
     let unknown = said("{type: object, x-kubernetes-validations: [{rule: 'isURL(self.x)'}]}");
-    assert!(unknown.contains("AT.x-kubernetes-validations[0].rule: Invalid value: \"isURL(self.x)\": compilation failed"), "{unknown}");
+    assert!(
+        unknown.contains(
+            "AT.x-kubernetes-validations[0].rule: Invalid value: {\"Rule\":\"isURL(self.x)\""
+        ),
+        "{unknown}"
+    );
     assert!(
         unknown.contains("undeclared reference to 'isURL'"),
         "{unknown}"
@@ -193,10 +195,34 @@ fn the_status_is_a_subresource_if_the_definition_says_so() {
             assert_eq!(fields, "false,3,2");
         } else {
             let missing =
-                "Error from server (NotFound): the server could not find the requested resource\n";
+                "Error from server (NotFound): boats.harbour.example.com \"a\" not found\n";
             assert_eq!(patched + &scaled, missing.repeat(2));
         }
     }
+}
+
+#[test]
+fn removing_a_foreign_finalizer_keeps_those_of_the_control_plane() {
+    let mut sim = with("{type: object}", NO_STATUS);
+    let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, finalizers: [kubernetes.io/pvc-protection, example.com/hold]}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}";
+    kubectl(&mut sim, "apply -f -", claim);
+    kubectl(&mut sim, "delete pvc data --wait=false", "");
+    let key = ObjectRef::new(Kind::PersistentVolumeClaim, "default", "data");
+    let found = explain::diagnose::diagnose(&sim, &key);
+    let remedies = found.map(|found| found.remedies).unwrap_or_default();
+    let steps: Vec<String> = remedies
+        .iter()
+        .flat_map(|remedy| remedy.steps.iter().map(ToString::to_string))
+        .collect();
+    let [step] = &steps[..] else {
+        panic!("{steps:?}")
+    };
+    assert!(
+        step.ends_with(
+            "data --type=merge -p '{\"metadata\":{\"finalizers\":[\"kubernetes.io/pvc-protection\"]}}'"
+        ),
+        "{step}"
+    );
 }
 
 #[test]
@@ -210,7 +236,7 @@ fn a_definition_goes_after_its_last_object() {
         "",
     );
     wait(&mut sim, 20);
-    assert_eq!(sim.list(Kind::CustomResourceDefinition).count(), 1);
+    assert_eq!(sim.store().count(Kind::CustomResourceDefinition), 1);
     let refused = kubectl(&mut sim, "apply -f -", &boat("b", "{}"));
     assert!(
         refused.contains("(MethodNotAllowed)")
@@ -223,7 +249,7 @@ fn a_definition_goes_after_its_last_object() {
         "",
     );
     wait(&mut sim, 20);
-    assert_eq!(sim.list(Kind::CustomResourceDefinition).count(), 0);
+    assert_eq!(sim.store().count(Kind::CustomResourceDefinition), 0);
     assert!(kubectl(&mut sim, "get boats", "").contains(
         "the server could not find the requested resource (get boats.harbour.example.com)"
     ));
@@ -251,7 +277,8 @@ fn an_object_owned_by_a_custom_one_is_collected_after_it() {
     kubectl(&mut sim, "apply -f -", &owned);
     wait(&mut sim, 5);
     let there = |sim: &Sim| {
-        sim.list(Kind::ConfigMap)
+        sim.store()
+            .list(Kind::ConfigMap)
             .filter(|object| object.meta.name == "c")
             .count()
     };
@@ -323,14 +350,11 @@ fn server_side_apply_knows_who_set_a_field() {
 
 #[test]
 fn a_page_knows_custom_objects_too() {
-    use actions;
-    use actions::Action;
-    let mut sim = with("{type: object}", NO_STATUS);
-    let answer = actions::run(
-        &mut sim,
-        &mut actions::WaitingCommands::default(),
-        &Action::Apply(boat("a", "{}").as_str().into()),
-    );
+    use actions::{Action, Host};
+    let sim = with("{type: object}", NO_STATUS);
+    let mut host = Host::new(sim);
+    let answer = host.run(&Action::apply(boat("a", "{}")));
+    let sim = host.sim;
     assert_eq!(answer.written(), 1, "{answer:?}");
     let told: Vec<String> = answer
         .diagnostics
@@ -343,6 +367,7 @@ fn a_page_knows_custom_objects_too() {
         "no controller is here that would"
     );
     let boat = sim
+        .store()
         .list(Kind::from_label("Boat").unwrap())
         .next()
         .unwrap()

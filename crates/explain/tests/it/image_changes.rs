@@ -12,7 +12,8 @@ use serde_json::Value;
 
 fn at(sim: &mut Sim, seconds: f64) -> Value {
     sim.advance(Time((seconds * 1_000_000.0) as u64), usize::MAX);
-    sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+    sim.store()
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value()
 }
@@ -57,6 +58,7 @@ fn tries(sim: &mut Sim, tenths: impl Iterator<Item = u32>) -> Vec<u32> {
 
 fn said(sim: &Sim, reason: &str) -> Vec<String> {
     let all = sim
+        .store()
         .list(Kind::Event)
         .map(|event| event.to_value())
         .filter(|event| event["reason"] == reason);
@@ -106,7 +108,7 @@ fn a_running_container_is_stopped_and_started_with_its_new_image_whatever_the_po
         assert_eq!(said(&sim, "Killing").len(), 1);
         let reasons = words::chain(
             sim.journal(),
-            sim.delays(),
+            &sim.delays,
             &ObjectRef::new(Kind::Pod, "default", "p"),
             0,
         );
@@ -144,7 +146,8 @@ fn a_change_while_a_container_is_being_stopped_stops_it_once_and_the_last_image_
         "nginx:3 1 true running"
     );
     let killing = || {
-        sim.list(Kind::Event)
+        sim.store()
+            .list(Kind::Event)
             .map(|event| event.to_value())
             .filter(|event| event["reason"] == "Killing")
     };

@@ -57,13 +57,13 @@ impl Evaluator {
         match expr {
             CelExpr::Literal(value) => Ok(value.clone()),
             // Only the field is copied, not the whole object.
-            CelExpr::Field(of, name) => self.with(of, &mut |of| field(of, name)),
-            CelExpr::Has(of, name) => self.with(of, &mut |of| {
+            CelExpr::Field(of, name, _) => self.with(of, &mut |of| field(of, name)),
+            CelExpr::Has(of, name, _) => self.with(of, &mut |of| {
                 Ok(Value::Bool(
                     of.get(name).is_some_and(|value| !value.is_null()),
                 ))
             }),
-            CelExpr::Name(_) => self.with(expr, &mut |value| Ok(value.clone())),
+            CelExpr::Name(..) => self.with(expr, &mut |value| Ok(value.clone())),
             CelExpr::Index(of, index) => {
                 let index = self.value(index)?;
                 self.with(of, &mut |of| at(of, &index))
@@ -82,10 +82,10 @@ impl Evaluator {
                         .ok_or_else(|| "no such overload".to_owned()),
                 }
             }
-            CelExpr::Binary(sign @ ("&&" | "||"), left, right) => {
+            CelExpr::Binary(sign @ ("&&" | "||"), left, right, _) => {
                 self.joined(*sign == "||", left, right)
             }
-            CelExpr::Binary(sign, left, right) => {
+            CelExpr::Binary(sign, left, right, _) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 let result = binary(sign, &left, &right)?;
                 self.spend(size(&result))?;
@@ -112,7 +112,7 @@ impl Evaluator {
                 }
                 Ok(Value::Object(map))
             }
-            CelExpr::Call(name, of, arguments) => {
+            CelExpr::Call(name, of, arguments, _) => {
                 let mut values = Vec::new();
                 for part in of.iter().map(|of| &**of).chain(arguments) {
                     values.push(self.value(part)?);
@@ -140,7 +140,7 @@ impl Evaluator {
 
     fn place(&self, expr: &CelExpr) -> Result<Option<&Value>, String> {
         Ok(match expr {
-            CelExpr::Name(name) => {
+            CelExpr::Name(name, _) => {
                 let found = self
                     .names
                     .iter()
@@ -149,7 +149,7 @@ impl Evaluator {
                     .map(|(_, value)| value);
                 Some(found.ok_or_else(|| format!("no such attribute(s): {name}"))?)
             }
-            CelExpr::Field(of, name) => match self.place(of)? {
+            CelExpr::Field(of, name, _) => match self.place(of)? {
                 Some(of) => Some(of.get(name).ok_or_else(|| format!("no such key: {name}"))?),
                 None => None,
             },
@@ -157,8 +157,7 @@ impl Evaluator {
         })
     }
 
-    /// Evaluates `&&` and `
-    /// `: an error does not matter if the other side decides.
+    /// Evaluates `&&` and `||`: an error does not matter if the other side decides.
     fn joined(&mut self, wanted: bool, left: &CelExpr, right: &CelExpr) -> Result<Value, String> {
         let first = self.value(left).and_then(truth);
         if first == Ok(wanted) {

@@ -6,46 +6,6 @@ use crate::time::duration;
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// Functions by name: method flag, and minimum and maximum number of arguments.
-const KNOWN: [(&str, bool, usize, usize); 29] = [
-    ("size", false, 1, 1),
-    ("int", false, 1, 1),
-    ("double", false, 1, 1),
-    ("string", false, 1, 1),
-    ("bool", false, 1, 1),
-    ("dyn", false, 1, 1),
-    ("duration", false, 1, 1),
-    ("size", true, 0, 0),
-    ("startsWith", true, 1, 1),
-    ("endsWith", true, 1, 1),
-    ("contains", true, 1, 1),
-    ("matches", true, 1, 1),
-    ("matches", false, 2, 2),
-    ("lowerAscii", true, 0, 0),
-    ("upperAscii", true, 0, 0),
-    ("trim", true, 0, 0),
-    ("split", true, 1, 2),
-    ("join", true, 0, 1),
-    ("replace", true, 2, 3),
-    ("substring", true, 1, 2),
-    ("charAt", true, 1, 1),
-    ("indexOf", true, 1, 1),
-    ("lastIndexOf", true, 1, 1),
-    ("isSorted", true, 0, 0),
-    ("sum", true, 0, 0),
-    ("min", true, 0, 0),
-    ("max", true, 0, 0),
-    ("find", true, 1, 1),
-    ("reverse", true, 0, 0),
-];
-
-/// Returns true if there is such a function.
-pub(super) fn is_known(name: &str, method: bool, arguments: usize) -> bool {
-    KNOWN.iter().any(|(known, of, least, most)| {
-        *known == name && *of == method && (*least..=*most).contains(&arguments)
-    })
-}
-
 /// Formats a value as text.
 pub(super) fn shown(value: &Value) -> String {
     value

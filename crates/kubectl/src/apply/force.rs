@@ -8,7 +8,7 @@ use crate::delete::Deletion;
 use crate::documents::ManifestObject;
 use crate::failure::{file_error, server_error};
 use crate::{Failure, PendingCommand};
-use apiserver::Delete;
+use apiserver::DeleteOptions;
 use k8s_model::Time;
 use serde_json::Value;
 
@@ -29,21 +29,20 @@ impl Recreation {
         old: &k8s_model::ObjectRef,
         grace: Option<i64>,
     ) -> Result<Recreation, Failure> {
-        let deletion = Deletion::of(client, old);
-        let original = client.find(old).unwrap_or_default();
-        client
+        let original = client.find(old)?.unwrap_or_default();
+        let uid = client
             .delete(
                 old,
-                Delete {
-                    grace_seconds: grace,
-                    ..Delete::default()
+                DeleteOptions {
+                    grace_period_seconds: grace,
+                    ..DeleteOptions::background()
                 },
             )
             .map_err(|error| server_error(&error))?;
         Ok(Recreation {
             new,
             original,
-            old: deletion,
+            old: Deletion::of(old, uid),
         })
     }
 }
@@ -57,9 +56,11 @@ impl PendingCommand for Applying {
             match client.create(wait.new.value.clone()) {
                 Ok(created) => client.report(wait.new.kind, &created, "configured")?,
                 Err(error) => {
-                    client.fail(&file_error(&error, "creating", &wait.new.source));
+                    client
+                        .streams
+                        .fail(&file_error(&error, "creating", &wait.new.source));
                     if let Err(error) = client.create(wait.original.clone()) {
-                        client.fail(&server_error(&error));
+                        client.streams.fail(&server_error(&error));
                     }
                 }
             }

@@ -4,14 +4,14 @@
 
 use crate::client::Client;
 use crate::documents::{prepare, read, with_last_applied};
-use crate::failure::{not_found, server_error};
+use crate::failure::server_error;
 use crate::filenames::Filenames;
 use crate::parse::Args;
 use crate::printers::yaml;
 use crate::targets::{Targets, key_of, name_of};
 use crate::unavailable::NO_OBJECTS;
 use crate::{Failure, Outcome};
-use apiserver::{Patch, Subresource};
+use apiserver::{PatchType, Subresource};
 use k8s_model::Kind;
 use k8s_model::meta::LAST_APPLIED;
 use serde_json::{Value, json};
@@ -32,13 +32,14 @@ fn stored(
 ) -> Result<Vec<(Kind, Value, Value)>, Failure> {
     let mut found = Vec::new();
     let contents = read(client, args, text);
-    client.fail_all(contents.faults);
+    client.streams.fail_all(contents.faults);
     for document in contents.documents {
         let (kind, value) = prepare(client, args, document)?;
         let key = key_of(kind, &value);
         let object = client
-            .find(&key)
-            .ok_or_else(|| not_found(kind, &key.name))?;
+            .object(&key)
+            .map_err(|error| server_error(&error))?
+            .to_value();
         found.push((kind, value, object));
     }
     Ok(found)
@@ -84,8 +85,10 @@ pub fn view(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Out
             break;
         };
         match format.as_str() {
-            "json" => client.say(serde_json::to_string_pretty(&last).unwrap_or_default()),
-            _ => client.out.push_str(&yaml::print(&last)),
+            "json" => client
+                .streams
+                .say(serde_json::to_string_pretty(&last).unwrap_or_default()),
+            _ => client.streams.out.push_str(&yaml::print(&last)),
         }
     }
     Ok(Outcome::Done)
@@ -109,7 +112,9 @@ pub fn set(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outc
             )));
         }
         if last == last_applied(&new) {
-            client.say(format!("set-last-applied {name}: no changes required."));
+            client
+                .streams
+                .say(format!("set-last-applied {name}: no changes required."));
             continue;
         }
         let key = key_of(kind, &object);
@@ -120,7 +125,7 @@ pub fn set(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outc
     }
     for (key, change) in changes {
         let changed = client
-            .patch(&key, Subresource::Main, Patch::Merge, &change)
+            .patch(&key, Subresource::Main, PatchType::Merge, &change)
             .map_err(|error| server_error(&error))?;
         client.report(key.kind, &changed, "configured")?;
     }

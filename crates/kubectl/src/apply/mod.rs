@@ -13,12 +13,11 @@ use super::failure::{file_error, server_error, source_error};
 use super::filenames::Filenames;
 use super::output::{group_version_kind, resource};
 use super::parse::Args;
-use super::select::ObjectSelector;
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::documents;
 use crate::targets::key_of;
-use apiserver::{ApiError, Patch, StatusReason, Subresource, patch};
+use apiserver::{ApiError, PatchType, StatusReason, Subresource, patch};
 use k8s_model::meta::LAST_APPLIED;
 use k8s_model::{Kind, ObjectRef};
 use serde_json::{Value, json};
@@ -63,7 +62,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure::error(NO_FILE));
     }
     let pruner = Pruner::parse(client, &args)?;
-    let selector = ObjectSelector::of_files(args.get("selector"))?;
+    let selector = crate::filenames::selector_of_files(args.get("selector"))?;
     // All files are read before the first object is sent.
     let FileContents {
         mut documents,
@@ -77,7 +76,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         key: None,
         result: ApplyResult::Refused(fault.clone()),
     }));
-    client.fail_all(faults);
+    client.streams.fail_all(faults);
     let mut applying = Applying {
         args,
         documents: documents.into(),
@@ -116,7 +115,11 @@ impl Applying {
                 return;
             }
         }
-        if let Some(pruner) = self.pruner.take().filter(|_| client.failure.is_none()) {
+        if let Some(pruner) = self
+            .pruner
+            .take()
+            .filter(|_| client.streams.failure.is_none())
+        {
             pruner.prune(client, &self.applied);
         }
     }
@@ -136,7 +139,7 @@ pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result
 /// Applies an object, prints and records the result; returns the recreation to wait for, if any.
 fn one(client: &mut Client<'_>, args: &Args, document: ManifestObject) -> Option<Recreation> {
     let (mut key, mut recreation) = (None, None);
-    match send(client, args, document, (&mut key, &mut recreation)) {
+    match send(client, args, document, &mut key, &mut recreation) {
         Ok(result) => client.applied.push(Applied { key, result }),
         Err(failure) => refuse(client, key, failure),
     }
@@ -144,7 +147,7 @@ fn one(client: &mut Client<'_>, args: &Args, document: ManifestObject) -> Option
 }
 
 fn refuse(client: &mut Client<'_>, key: Option<ObjectRef>, failure: Failure) {
-    client.fail(&failure);
+    client.streams.fail(&failure);
     client.applied.push(Applied {
         key,
         result: ApplyResult::Refused(failure),
@@ -172,7 +175,8 @@ fn send(
     client: &mut Client<'_>,
     args: &Args,
     document: ManifestObject,
-    (sent, recreation): (&mut Option<ObjectRef>, &mut Option<Recreation>),
+    sent: &mut Option<ObjectRef>,
+    recreation: &mut Option<Recreation>,
 ) -> Result<ApplyResult, Failure> {
     let source = document.source.clone();
     let (kind, mut value) = prepare(client, args, document)?;
@@ -187,13 +191,10 @@ fn send(
         return server_side(client, args, (kind, value));
     }
     let modified = with_last_applied(&value);
-    if let Some(error) = client.forbids("get", &key, "") {
-        return Err(source_error(
-            &error,
-            &reading(kind, &name, &key.namespace, &source),
-        ));
-    }
-    let Some(current) = client.find(&key) else {
+    let found = client
+        .find_object(&key)
+        .map_err(|error| source_error(&error, &reading(kind, &name, &key.namespace, &source)))?;
+    let Some(current) = found.map(|object| object.to_value()) else {
         let created = client
             .create(modified)
             .map_err(|error| file_error(&error, "creating", &source))?;
@@ -204,7 +205,7 @@ fn send(
         .get(LAST_APPLIED)
         .is_none()
     {
-        client.warn(missing_annotation(kind, &name));
+        client.streams.warn(missing_annotation(kind, &name));
     }
     let (how, change) = difference(kind, &modified, &current);
     if change == json!({}) {
@@ -268,18 +269,15 @@ are the ways you can resolve this warning:
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts";
 
 /// Returns the patch that apply has to send.
-pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
+pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (PatchType, Value) {
     let last = current["metadata"]["annotations"][LAST_APPLIED].as_str();
     let last: Value = last
         .and_then(|text| serde_json::from_str(text).ok())
         .unwrap_or_else(|| json!({}));
-    let strategic = (!kind.is_custom())
-        .then(|| patch::three_way_strategic(kind.name(), &last, modified, current))
-        .flatten();
-    match strategic {
-        Some(change) => (Patch::Strategic, change),
+    match patch::three_way_strategic(kind, &last, modified, current) {
+        Some(change) => (PatchType::Strategic, change),
         None => (
-            Patch::Merge,
+            PatchType::Merge,
             patch::three_way_merge(&last, modified, current),
         ),
     }

@@ -7,8 +7,8 @@ use crate::client::Client;
 use crate::failure::server_error;
 use crate::output::named;
 use crate::parse::Args;
-use crate::select::ObjectSelector;
-use apiserver::Delete;
+use apiserver::DeleteOptions;
+use apiserver::ListOptions;
 use k8s_model::ObjectRef;
 use k8s_model::meta::LAST_APPLIED;
 use k8s_model::{Kind, Uid};
@@ -37,7 +37,7 @@ const KINDS: [Kind; 16] = [
 #[derive(Clone, Debug)]
 pub struct Pruner {
     kinds: Vec<Kind>,
-    selector: ObjectSelector,
+    label_selector: String,
 }
 
 impl Pruner {
@@ -65,7 +65,7 @@ impl Pruner {
             } else {
                 format!("{group}/{version}")
             };
-            let kind = client.sim().server().definitions().named(&api, name);
+            let kind = client.sim().server.definitions().named(&api, name);
             kinds.push(kind.ok_or_else(|| {
                 Failure::error(format!("no matches for kind {name:?} in version {api:?}"))
             })?);
@@ -73,9 +73,10 @@ impl Pruner {
         if kinds.is_empty() {
             kinds = KINDS.to_vec();
         }
+        crate::filenames::selector_of_files(labels)?;
         Ok(Some(Pruner {
             kinds,
-            selector: ObjectSelector::of_files(labels)?,
+            label_selector: labels.unwrap_or("").to_owned(),
         }))
     }
 
@@ -83,7 +84,7 @@ impl Pruner {
     pub fn prune(&self, client: &mut Client<'_>, applied: &[ObjectRef]) {
         let kept: Vec<Uid> = applied
             .iter()
-            .filter_map(|key| Some(client.sim().get(key)?.meta.uid))
+            .filter_map(|key| Some(client.object(key).ok()?.meta.uid))
             .collect();
         let mut namespaces: Vec<&str> = applied
             .iter()
@@ -105,19 +106,27 @@ impl Pruner {
     }
 
     fn prune_kind(&self, client: &mut Client<'_>, kind: Kind, namespace: &str, kept: &[Uid]) {
-        for object in client.listing(kind, namespace) {
+        let options = ListOptions {
+            label_selector: self.label_selector.clone(),
+            ..ListOptions::default()
+        };
+        let objects = match client.listing(kind, namespace, options) {
+            Ok(objects) => objects,
+            Err(error) => return client.streams.fail(&server_error(&error)),
+        };
+        for object in objects {
             let value = object.to_value();
             let applied = object.meta.annotations.get(LAST_APPLIED).is_some();
-            if !applied || kept.contains(&object.meta.uid) || !self.selector.matches(&value) {
+            if !applied || kept.contains(&object.meta.uid) {
                 continue;
             }
-            match client.delete(&object.key(), Delete::default()) {
-                Ok(()) => client.say(format!(
+            match client.delete(&object.key(), DeleteOptions::background()) {
+                Ok(_) => client.streams.say(format!(
                     "{} pruned{}",
                     named(kind, &value),
                     client.mode.dry.note()
                 )),
-                Err(error) => client.fail(&server_error(&error)),
+                Err(error) => client.streams.fail(&server_error(&error)),
             }
         }
     }

@@ -207,13 +207,12 @@ fn registry(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, F
         Value::from(user),
         Value::from(password)
     );
-    let data = k8s_model::sort::map(
-        [(
-            ".dockerconfigjson".to_owned(),
-            base64::encoded(text.as_bytes()).into(),
-        )]
-        .into_iter(),
-    );
+    let data = [(
+        ".dockerconfigjson".to_owned(),
+        base64::encoded(text.as_bytes()).into(),
+    )]
+    .into_iter()
+    .collect::<serde_json::Map<_, _>>();
     Ok(new_secret(name, TYPE, data))
 }
 

@@ -20,11 +20,10 @@ pub struct Generator {
 
 /// Parses `a=b,c=d` into a map.
 pub fn pairs(text: &str) -> Map<String, Value> {
-    k8s_model::sort::map(
-        text.split(',')
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), Value::from(value))),
-    )
+    text.split(',')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(key, value)| (key.to_owned(), Value::from(value)))
+        .collect::<serde_json::Map<_, _>>()
 }
 
 /// Parses `5` or `20%`.

@@ -15,7 +15,6 @@ use super::documents::{FileContents, prepare, with_last_applied};
 use super::failure::{file_error, server_error};
 use super::filenames::Filenames;
 use super::parse::Args;
-use super::select::ObjectSelector;
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::documents;
@@ -177,7 +176,7 @@ pub fn finish(
 }
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
-    let selector = ObjectSelector::of_files(args.get("selector"))?;
+    let selector = crate::filenames::selector_of_files(args.get("selector"))?;
     let FileContents {
         mut documents,
         faults,
@@ -200,9 +199,9 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcom
             client.report(kind, &created, "created")
         });
         if let Err(failure) = result {
-            client.fail(&failure);
+            client.streams.fail(&failure);
         }
     }
-    client.fail_all(faults);
+    client.streams.fail_all(faults);
     Ok(Outcome::Done)
 }

@@ -4,6 +4,7 @@ use super::generator::{Generator, list, object, pairs};
 use crate::Failure;
 use crate::client::Client;
 use crate::parse::Args;
+use apiserver::Subresource;
 use k8s_model::{Kind, Timestamp, base64};
 use serde_json::{Value, json};
 
@@ -46,8 +47,8 @@ pub const ROLE_BINDING: Generator = Generator {
     flags: "clusterrole= role= user= group= serviceaccount=",
     fails: "failed to create rolebinding:",
     make: |_, args, name| match (args.get("clusterrole"), args.get("role")) {
-        (Some(role), None) => binding(args, "RoleBinding", name, ("ClusterRole", role)),
-        (None, Some(role)) => binding(args, "RoleBinding", name, ("Role", role)),
+        (Some(role), None) => binding(args, "RoleBinding", name, "ClusterRole", role),
+        (None, Some(role)) => binding(args, "RoleBinding", name, "Role", role),
         _ => Err(Failure::error(
             "exactly one of clusterrole or role must be specified",
         )),
@@ -65,7 +66,8 @@ pub const CLUSTER_ROLE_BINDING: Generator = Generator {
             args,
             "ClusterRoleBinding",
             name,
-            ("ClusterRole", args.get("clusterrole").unwrap_or("")),
+            "ClusterRole",
+            args.get("clusterrole").unwrap_or(""),
         )
     },
 };
@@ -117,7 +119,9 @@ fn verbs(args: &Args) -> Result<Vec<&str>, Failure> {
 fn rules(client: &mut Client<'_>, args: &Args) -> Result<Value, Failure> {
     let verbs = verbs(args)?;
     for verb in verbs.iter().filter(|verb| !VERBS.contains(verb)) {
-        client.warn(format!("Warning: '{verb}' is not a standard resource verb"));
+        client
+            .streams
+            .warn(format!("Warning: '{verb}' is not a standard resource verb"));
     }
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for text in list(args, "resource") {
@@ -156,7 +160,7 @@ fn rules(client: &mut Client<'_>, args: &Args) -> Result<Value, Failure> {
             "at least one resource must be specified"
         }));
     }
-    k8s_model::sort::sort_by_key(&mut groups, |(group, _)| group.clone());
+    groups.sort_by_key(|(group, _)| group.clone());
     let names: Vec<&str> = args.all("resource-name").collect();
     let mut rules: Vec<Value> = Vec::new();
     for (group, resources) in groups {
@@ -195,7 +199,8 @@ fn binding(
     args: &Args,
     kind: &str,
     name: &str,
-    (role_kind, role): (&str, &str),
+    role_kind: &str,
+    role: &str,
 ) -> Result<Value, Failure> {
     let mut subjects: Vec<Value> = Vec::new();
     for (flag, kind) in [("user", "User"), ("group", "Group")] {
@@ -224,11 +229,11 @@ fn binding(
 
 /// Builds a token with the claims that a server would sign; signatures are never checked here.
 fn token(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failure> {
-    let Some(account) = client.find(&client.key(Kind::ServiceAccount, name)) else {
-        return Err(Failure::error(format!(
-            "failed to create token: serviceaccounts {name:?} not found"
-        )));
-    };
+    let key = client.key(Kind::ServiceAccount, name);
+    let account = client
+        .connect(&key, apiserver::Verb::Create, Subresource::Token)
+        .map_err(|error| Failure::error(format!("failed to create token: {}", error.message)))?
+        .to_value();
     let lasts = args
         .duration("duration")?
         .map_or(HOUR, |span| (span / 1_000_000) as i64);
@@ -245,7 +250,7 @@ fn token(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Fail
             .replace('/', "_")
     };
     let header = part("{\"alg\":\"RS256\",\"kid\":\"loopscope\"}");
-    client.say(format!(
+    client.streams.say(format!(
         "{header}.{}.{}",
         part(&claims.to_string()),
         part("not signed")

@@ -89,7 +89,7 @@ fn container_name(client: &Client<'_>, image: &str) -> String {
     if !name.contains(['_', '.']) {
         return name.to_owned();
     }
-    let suffix = client.sim().server().rng.clone().suffix();
+    let suffix = client.sim().store().rng.clone().suffix();
     format!("{}-{suffix}", name.replace(['_', '.'], "-"))
 }
 

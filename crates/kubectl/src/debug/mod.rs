@@ -12,7 +12,7 @@ use super::output::group_version_kind;
 use super::parse::Args;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb, targets};
 use crate::exec;
-use apiserver::{Delete, Patch, Subresource};
+use apiserver::{DeleteOptions, PatchType, Subresource};
 use k8s_model::{Kind, Object, Time, image};
 use profiles::{DebugStyle, Profile};
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ impl Debug {
             return fault("-i/--stdin is required for containers with -t/--tty=true");
         }
         if self.profile == Profile::Legacy {
-            client.warn(
+            client.streams.warn(
                 "--profile=legacy is deprecated and planned to be removed in v1.39. It is recommended to specify other profile, for \
                  example \"--profile=general\".",
             );
@@ -200,7 +200,7 @@ impl Debug {
 
     fn say(&self, client: &mut Client<'_>, text: String) {
         if !self.args.on("quiet") {
-            client.say(text);
+            client.streams.say(text);
         }
     }
 
@@ -259,7 +259,7 @@ impl Debug {
         let change = json!({"spec": {"$setElementOrder/ephemeralContainers": order, "ephemeralContainers": containers}});
         let (key, part) = (pod.key(), Subresource::EphemeralContainers);
         client
-            .patch(&key, part, Patch::Strategic, &change)
+            .patch(&key, part, PatchType::Strategic, &change)
             .map_err(|error| server_error(&error))?;
         Ok((key.name.to_string(), name))
     }
@@ -270,7 +270,7 @@ impl Debug {
             return name.to_owned();
         }
         let lists = ["containers", "initContainers", "ephemeralContainers"];
-        let taken = |name: &str| {
+        let is_used = |name: &str| {
             lists.iter().any(|list| {
                 pod["spec"][*list]
                     .as_array()
@@ -279,9 +279,9 @@ impl Debug {
                     .any(|one| one["name"] == name)
             })
         };
-        let mut rng = client.sim().server().rng.clone();
+        let mut rng = client.sim().store().rng.clone();
         let mut name = format!("debugger-{}", rng.suffix());
-        while taken(&name) {
+        while is_used(&name) {
             name = format!("debugger-{}", rng.suffix());
         }
         self.say(
@@ -335,7 +335,7 @@ impl Debug {
     fn on_node(&self, client: &mut Client<'_>, node: &str) -> Result<(String, String), Failure> {
         let name = format!(
             "node-debugger-{node}-{}",
-            client.sim().server().rng.clone().suffix()
+            client.sim().store().rng.clone().suffix()
         );
         let container = self.text("container").unwrap_or("debugger");
         self.say(
@@ -359,9 +359,9 @@ impl Debug {
         let name = self.text("copy-to").unwrap_or("").to_owned();
         client.create(copy).map_err(|error| server_error(&error))?;
         if self.args.on("replace") {
-            let now = Delete {
-                grace_seconds: Some(0),
-                ..Delete::default()
+            let now = DeleteOptions {
+                grace_period_seconds: Some(0),
+                ..DeleteOptions::background()
             };
             client
                 .delete(&pod.key(), now)
@@ -444,7 +444,7 @@ fn warn_of_user(client: &mut Client<'_>, pod: &mut Value, name: &str) {
         .as_array()
         .is_some_and(|added| !added.is_empty());
     if is_root(context) != Some(true) && (context["privileged"] == true || added) {
-        client.warn(
+        client.streams.warn(
             "Warning: Non-root user is configured for the entire target Pod, and some capabilities granted by debug profile may not work. \
              Please consider using \"--custom\" with a custom profile that specifies \"securityContext.runAsUser: 0\".",
         );
@@ -484,7 +484,7 @@ impl InTurn {
                 patient: true,
                 ..Staying::default()
             };
-            let stays = exec::stay(client, (&pod, &container), &self.debug.stdin, how)?;
+            let stays = exec::stay(client, &pod, &container, &self.debug.stdin, how)?;
             if !self.debug.stdin.is_empty() {
                 // The first target has consumed the piped input.
                 "\n".clone_into(&mut self.debug.stdin);

@@ -122,7 +122,7 @@ pub fn policy_rules(mut rules: Vec<PolicyRule>, indent: &str) -> String {
             .map(|words| list(words))
             .join(",")
     };
-    k8s_model::sort::sort_by_key(&mut rules, rank);
+    rules.sort_by_key(rank);
     let mut text = String::new();
     for rule in rules {
         let group = rule.groups.first().filter(|group| !group.is_empty());

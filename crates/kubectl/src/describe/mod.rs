@@ -17,6 +17,7 @@ use super::parse::Args;
 use super::printers::tabs;
 use super::targets::Targets;
 use super::{Failure, Outcome, Reads, Verb};
+use apiserver::ListOptions;
 pub use config::policy_rules;
 use k8s_model::Kind;
 use page::{DescribePage, controlled_by, long, name, pairs, show};
@@ -48,8 +49,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if objects.is_empty() {
         objects = targets.fetch(client);
     }
-    if objects.is_empty() && client.failure.is_none() {
-        client.warn(format!(
+    if objects.is_empty() && client.streams.failure.is_none() {
+        client.streams.warn(format!(
             "No resources found in {} namespace.",
             client.namespace
         ));
@@ -60,17 +61,17 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         .map_or(objects.len() == 1, |_| args.on("show-events"));
     let warning = objects
         .iter()
-        .find_map(|(kind, _)| client.sim().server().definitions().deprecation(*kind, ""));
+        .find_map(|(kind, _)| client.sim().server.definitions().deprecation(*kind, ""));
     for (index, (kind, object)) in objects.iter().enumerate() {
         if index > 0 {
-            client.out.push_str(between);
+            client.streams.out.push_str(between);
         }
         let page = DescribePage::new(client, object);
         let text = page.describe(*kind, events);
-        client.out.push_str(&text);
+        client.streams.out.push_str(&text);
     }
     if let Some(warning) = warning {
-        client.warn(format!("Warning: {warning}"));
+        client.streams.warn(format!("Warning: {warning}"));
     }
     Ok(Outcome::Done)
 }
@@ -80,13 +81,13 @@ fn by_prefix(client: &Client<'_>, targets: &Targets, words: &[String]) -> Vec<(K
     let (&[(kind, Some(ref prefix))], [_, _]) = (&targets.list[..], words) else {
         return Vec::new();
     };
-    if client.find(&client.key(kind, prefix)).is_some()
-        || client.may_read("list", &client.key(kind, ""), "").is_err()
-    {
+    if !matches!(client.find_object(&client.key(kind, prefix)), Ok(None)) {
         return Vec::new();
     }
-    let named = client
-        .listing(kind, &targets.namespace)
+    let listing = client.listing(kind, &targets.namespace, ListOptions::default());
+    let named = listing
+        .into_iter()
+        .flatten()
         .filter(|object| object.meta.name.starts_with(prefix.as_str()));
     named.map(|object| (kind, object.to_value())).collect()
 }
@@ -135,7 +136,35 @@ impl DescribePage<'_> {
             Kind::LimitRange => policies::limit_range(&mut self),
             Kind::Namespace => policies::namespace(&mut self),
             Kind::CertificateSigningRequest => certificate::request(&mut self),
-            _ => policies::other(&mut self),
+            Kind::ControllerRevision
+            | Kind::Event
+            | Kind::PodTemplate
+            | Kind::Lease
+            | Kind::IngressClass
+            | Kind::CSIDriver
+            | Kind::VolumeAttachment
+            | Kind::RuntimeClass
+            | Kind::CustomResourceDefinition
+            | Kind::APIService
+            | Kind::MutatingWebhookConfiguration
+            | Kind::ValidatingWebhookConfiguration
+            | Kind::ValidatingAdmissionPolicy
+            | Kind::ValidatingAdmissionPolicyBinding
+            | Kind::FlowSchema
+            | Kind::PriorityLevelConfiguration
+            | Kind::IPAddress
+            | Kind::ServiceCIDR
+            | Kind::DeviceClass
+            | Kind::ResourceClaim
+            | Kind::ResourceClaimTemplate
+            | Kind::ResourceSlice
+            | Kind::CSINode
+            | Kind::CSIStorageCapacity
+            | Kind::VolumeAttributesClass
+            | Kind::MutatingAdmissionPolicy
+            | Kind::MutatingAdmissionPolicyBinding
+            | Kind::ComponentStatus
+            | Kind::Custom(_) => policies::other(&mut self),
         }
         if events && !WITHOUT_EVENTS.contains(&kind) {
             self.events(kind);

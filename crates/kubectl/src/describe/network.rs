@@ -71,10 +71,7 @@ pub fn service(page: &mut DescribePage<'_>) {
 pub fn addresses(page: &DescribePage<'_>, service: &str, name: &str) -> String {
     let row = page.row;
     let (mut all, mut sliced) = (Vec::new(), false);
-    for slice in page
-        .client
-        .list(Kind::EndpointSlice, row.text("/metadata/namespace"))
-    {
+    for slice in page.list(Kind::EndpointSlice, row.text("/metadata/namespace")) {
         if slice["metadata"]["labels"][SERVICE_NAME] != service {
             continue;
         }

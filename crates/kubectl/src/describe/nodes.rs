@@ -2,9 +2,13 @@
 
 use super::{DescribePage, long, name, show};
 use crate::printers::{age, or_none, selector};
+use apiserver::ListOptions;
+use k8s_model::pod::Pod;
+use k8s_model::pod_resources::{self, PodResourcesOptions, ResourceList};
 use k8s_model::quantity::Quantity;
-use k8s_model::{Kind, ObjectRef};
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
+use std::rc::Rc;
 
 pub fn node(page: &mut DescribePage<'_>) {
     let row = page.row;
@@ -78,9 +82,9 @@ pub fn node(page: &mut DescribePage<'_>) {
 
 fn lease(page: &mut DescribePage<'_>) {
     let holder = name(page.row.object);
-    let Some(lease) = page
-        .client
-        .find(&ObjectRef::new(Kind::Lease, "kube-node-lease", &holder))
+    let Ok(Some(lease)) =
+        page.client
+            .find(&ObjectRef::new(Kind::Lease, "kube-node-lease", &holder))
     else {
         return page.line(format!(
             "Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"
@@ -124,19 +128,8 @@ fn info(page: &mut DescribePage<'_>) {
     }
 }
 
-const AMOUNTS: [(&str, &str); 4] = [
-    ("requests", "cpu"),
-    ("limits", "cpu"),
-    ("requests", "memory"),
-    ("limits", "memory"),
-];
-
-/// Sums the requests or limits of a Pod's containers.
-fn total(pod: &Value, kind: &str, name: &str) -> Quantity {
-    let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
-    let amounts =
-        containers.filter_map(|c| Quantity::parse(c["resources"][kind][name].as_str()?).ok());
-    amounts.fold(Quantity::ZERO, Quantity::plus)
+fn amount_of(list: &ResourceList, name: &str) -> Quantity {
+    list.get(name).copied().unwrap_or(Quantity::ZERO)
 }
 
 fn share(amount: Quantity, page: &DescribePage<'_>, name: &str) -> String {
@@ -156,51 +149,68 @@ fn share(amount: Quantity, page: &DescribePage<'_>, name: &str) -> String {
 
 fn pods(page: &mut DescribePage<'_>) {
     let row = page.row;
-    let here = |pod: &Value| {
-        pod["spec"]["nodeName"] == row.text("/metadata/name")
-            && !matches!(
-                pod["status"]["phase"].as_str(),
-                Some("Succeeded" | "Failed")
-            )
+    // As upstream selects them, but without a field selector, which needs the JSON of each Pod.
+    let pods = page.client.listing(Kind::Pod, "", ListOptions::default());
+    let is_shown = |object: &Rc<Object>| {
+        let pod: &Pod = object.body();
+        pod.node_name == row.text("/metadata/name") && !pod.is_terminal()
     };
-    let all: Vec<Value> = page
-        .client
-        .list(Kind::Pod, "")
-        .into_iter()
-        .filter(|pod| here(pod))
-        .collect();
+    let all: Vec<Rc<Object>> = pods.into_iter().flatten().filter(is_shown).collect();
     page.field("Non-terminated Pods", format!("({} in total)", all.len()));
     page.line("  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge");
     page.line("  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---");
-    for pod in &all {
-        let cells: Vec<String> = AMOUNTS
-            .iter()
-            .map(|(kind, resource)| share(total(pod, kind, resource), page, resource))
-            .collect();
-        let age = crate::printers::age::since(
-            pod["metadata"]["creationTimestamp"].as_str().unwrap_or(""),
-            row.now,
-        );
+    let (mut requests, mut limits) = (ResourceList::new(), ResourceList::new());
+    for object in &all {
+        let pod: &Pod = object.body();
+        let options = PodResourcesOptions {
+            status: Some(&pod.status),
+            ..Default::default()
+        };
+        let own = [
+            pod.spec.total_requests(options),
+            pod.spec.total_limits(options),
+        ];
+        let cells = ["cpu", "memory"].map(|name| {
+            let cells = own
+                .each_ref()
+                .map(|of| share(amount_of(of, name), page, name));
+            cells.join("\t")
+        });
+        let created = object.meta.creation_timestamp.unwrap_or_default();
+        let age = age::human(row.now - created.seconds());
         page.line(format!(
             "  {}\t{}\t\t{}\t{age}",
-            show(&pod["metadata"]["namespace"]),
-            name(pod),
+            object.meta.namespace,
+            object.meta.name,
             cells.join("\t")
         ));
+        // Totals read the specs only.
+        let options = PodResourcesOptions::default();
+        pod_resources::add(&mut requests, pod.spec.total_requests(options));
+        pod_resources::add(&mut limits, pod.spec.total_limits(options));
     }
     page.line("Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  Resource\tRequests\tLimits\n  --------\t--------\t------");
     for resource in ["cpu", "memory", "ephemeral-storage"] {
-        let sum = |kind: &str| {
-            all.iter()
-                .map(|pod| total(pod, kind, resource))
-                .fold(Quantity::ZERO, Quantity::plus)
-        };
         let line = format!(
             "  {resource}\t{}\t{}",
-            share(sum("requests"), page, resource),
-            share(sum("limits"), page, resource)
+            share(amount_of(&requests, resource), page, resource),
+            share(amount_of(&limits, resource), page, resource)
         );
         page.line(line);
+    }
+    let allocatable = row.at("/status/allocatable").as_object();
+    let mut extended: Vec<&String> = allocatable
+        .into_iter()
+        .flat_map(|list| list.keys())
+        .filter(|name| name.contains('/'))
+        .collect();
+    extended.sort();
+    for resource in extended {
+        page.line(format!(
+            "  {resource}\t{}\t{}",
+            amount_of(&requests, resource),
+            amount_of(&limits, resource)
+        ));
     }
 }
 

@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::printers::{self, TableRow, age, or_none};
 use crate::targets::name_of;
 use k8s_model::Kind;
+use k8s_model::kind::api_group;
 use serde_json::Value;
 
 /// Object being described, and the cluster around it.
@@ -23,6 +24,11 @@ impl<'a> DescribePage<'a> {
             },
             text: String::new(),
         }
+    }
+
+    /// Returns the objects of a kind in a namespace (empty for all); none if the user may not list them.
+    pub(super) fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
+        self.client.list(kind, namespace).unwrap_or_default()
     }
 
     /// Appends a line with tabs.
@@ -60,15 +66,17 @@ impl<'a> DescribePage<'a> {
     pub(super) fn events(&mut self, kind: Kind) {
         let about = |event: &Value| {
             let involved = &event["involvedObject"];
-            involved["name"] == self.row.text("/metadata/name") && involved["kind"] == kind.name()
+            let group = api_group(involved["apiVersion"].as_str().unwrap_or(""));
+            involved["name"] == self.row.text("/metadata/name")
+                && involved["kind"] == kind.name()
+                && group == kind.info().group
         };
         let mut events: Vec<Value> = self
-            .client
             .list(Kind::Event, "")
             .into_iter()
             .filter(|event| about(event))
             .collect();
-        k8s_model::sort::sort_by_key(&mut events, printers::event_order);
+        events.sort_by_key(printers::event_order);
         if events.is_empty() {
             return self.line("Events:\t<none>");
         }

@@ -104,7 +104,7 @@ fn containers(page: &mut DescribePage<'_>) {
                 .iter()
                 .find(|status| status["name"] == spec["name"]);
             page.text
-                .push_str(&template::container(spec, (Some(row.at("")), status), "  "));
+                .push_str(&template::container(spec, Some(row.at("")), status, "  "));
         }
     }
 }

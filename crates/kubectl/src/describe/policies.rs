@@ -21,7 +21,7 @@ pub fn ingress(page: &mut DescribePage<'_>) {
                 .map(str::to_owned)
         })
         .collect();
-    k8s_model::sort::sort(&mut found);
+    found.sort();
     page.field("Address", found.join(","));
     page.field(
         "Ingress Class",
@@ -100,7 +100,7 @@ fn backend(page: &DescribePage<'_>, backend: &Value) -> String {
         &port["number"]
     };
     let key = k8s_model::ObjectRef::new(Kind::Service, page.row.text("/metadata/namespace"), name);
-    let Some(found) = page.client.find(&key) else {
+    let Ok(Some(found)) = page.client.find(&key) else {
         return format!(
             "{name}:{} (<error: services {name:?} not found>)",
             show(wanted)
@@ -164,7 +164,7 @@ pub fn network_policy(page: &mut DescribePage<'_>) {
             ));
         }
         for (index, rule) in rules.iter().enumerate() {
-            traffic(page, rule, (side, what));
+            traffic(page, rule, side, what);
             if index + 1 < rules.len() {
                 page.line("    ----------");
             }
@@ -174,7 +174,7 @@ pub fn network_policy(page: &mut DescribePage<'_>) {
 }
 
 /// Prints the ports and the peers of a rule.
-fn traffic(page: &mut DescribePage<'_>, rule: &Value, (side, what): (&str, &str)) {
+fn traffic(page: &mut DescribePage<'_>, rule: &Value, side: &str, what: &str) {
     let list = |field: &str| {
         rule[field]
             .as_array()
@@ -257,14 +257,14 @@ fn scope_help(scope: &str) -> &'static str {
 }
 
 /// Formats scopes, used and hard amounts; the lines are indented, the ruler and the bullet of a scope differ.
-fn amounts(quota: &Value, lead: &str, (ruler, bullet): (&str, &str)) -> String {
+fn amounts(quota: &Value, lead: &str, ruler: &str, bullet: &str) -> String {
     let mut scopes: Vec<&str> = quota["spec"]["scopes"]
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    k8s_model::sort::sort(&mut scopes);
+    scopes.sort();
     let mut text = String::new();
     if !scopes.is_empty() {
         text.push_str(&format!("{lead}Scopes:\t{}\n", scopes.join(", ")));
@@ -291,7 +291,7 @@ fn amounts(quota: &Value, lead: &str, (ruler, bullet): (&str, &str)) -> String {
 pub fn quota(page: &mut DescribePage<'_>) {
     page.name();
     page.text
-        .push_str(&amounts(page.row.object, "", ("----", " ")));
+        .push_str(&amounts(page.row.object, "", "----", " "));
 }
 
 fn limits(range: &Value, lead: &str) -> String {
@@ -309,7 +309,7 @@ fn limits(range: &Value, lead: &str) -> String {
             .filter_map(|field| item[*field].as_object())
             .flat_map(serde_json::Map::keys)
             .collect();
-        k8s_model::sort::sort(&mut names);
+        names.sort();
         names.dedup();
         for name in names {
             let cells: Vec<&str> = COLUMNS
@@ -360,7 +360,7 @@ pub fn namespace(page: &mut DescribePage<'_>) {
             ));
         }
     }
-    let quotas = page.client.list(Kind::ResourceQuota, name);
+    let quotas = page.list(Kind::ResourceQuota, name);
     page.line(if quotas.is_empty() {
         "\nNo resource quota."
     } else {
@@ -368,9 +368,9 @@ pub fn namespace(page: &mut DescribePage<'_>) {
     });
     for quota in &quotas {
         page.line(format!("  Name:\t{}", show(&quota["metadata"]["name"])));
-        page.text.push_str(&amounts(quota, "  ", ("---", "")));
+        page.text.push_str(&amounts(quota, "  ", "---", ""));
     }
-    let ranges = page.client.list(Kind::LimitRange, name);
+    let ranges = page.list(Kind::LimitRange, name);
     if ranges.is_empty() {
         return page.line("\nNo LimitRange resource.");
     }

@@ -69,7 +69,6 @@ pub fn claim(page: &mut DescribePage<'_>) {
         })
     };
     let users: Vec<String> = page
-        .client
         .list(Kind::Pod, row.text("/metadata/namespace"))
         .iter()
         .filter(|pod| uses(pod))

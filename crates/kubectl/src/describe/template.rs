@@ -31,7 +31,7 @@ pub fn describe(template: &Value) -> String {
         if !list.is_empty() {
             text.push_str(&format!("  {title}:\n"));
             list.iter()
-                .for_each(|c| text.push_str(&container(c, (None, None), "   ")));
+                .for_each(|c| text.push_str(&container(c, None, None, "   ")));
         }
     }
     text.push_str(&volumes(spec, "  "));
@@ -58,7 +58,8 @@ fn indent(text: &str, blanks: usize) -> String {
 /// Formats a container; Pod and status are given for a container of a Pod.
 pub fn container(
     container: &Value,
-    (pod, status): (Option<&Value>, Option<&Value>),
+    pod: Option<&Value>,
+    status: Option<&Value>,
     lead: &str,
 ) -> String {
     let mut text = format!("{lead}{}:\n", container["name"].as_str().unwrap_or(""));
@@ -332,7 +333,7 @@ fn mounts(container: &Value, inner: &str) -> String {
     if list.is_empty() {
         return format!("{inner}Mounts:\t<none>\n");
     }
-    k8s_model::sort::sort_by_key(&mut list, |mount| mount["mountPath"].as_str().unwrap_or(""));
+    list.sort_by_key(|mount| mount["mountPath"].as_str().unwrap_or(""));
     let mut text = format!("{inner}Mounts:\n");
     for mount in list {
         let mut how = if mount["readOnly"] == true {
@@ -487,7 +488,7 @@ pub fn spread(spec: &Value, lead: &str) -> String {
             )
         })
         .collect();
-    k8s_model::sort::sort(&mut lines);
+    lines.sort();
     if lines.is_empty() {
         String::new()
     } else {
@@ -510,7 +511,7 @@ pub fn placement(spec: &Value, lead: &str) -> String {
         .flatten()
         .map(toleration)
         .collect();
-    k8s_model::sort::sort(&mut all);
+    all.sort();
     let all = if all.is_empty() {
         "<none>".to_owned()
     } else {

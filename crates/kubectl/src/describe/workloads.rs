@@ -67,15 +67,13 @@ fn conditions(page: &mut DescribePage<'_>) {
 /// Returns the ReplicaSet of the current template, and the others.
 fn replica_sets(page: &DescribePage<'_>) -> (String, String) {
     let row = page.row;
-    let mut owned: Vec<Value> = page
-        .client
-        .list(Kind::ReplicaSet, row.text("/metadata/namespace"));
+    let mut owned: Vec<Value> = page.list(Kind::ReplicaSet, row.text("/metadata/namespace"));
     owned.retain(|set| {
         set["metadata"]["ownerReferences"]
             .as_array()
             .is_some_and(|o| o.iter().any(|o| o["uid"] == *row.at("/metadata/uid")))
     });
-    k8s_model::sort::sort_by_key(&mut owned, |set| {
+    owned.sort_by_key(|set| {
         let text = |name: &str| set["metadata"][name].as_str().unwrap_or("").to_owned();
         (text("creationTimestamp"), text("name"))
     });
@@ -241,10 +239,7 @@ pub fn daemon_set(page: &mut DescribePage<'_>) {
 pub fn pods_status(page: &DescribePage<'_>) -> String {
     let uid = page.row.at("/metadata/uid");
     let (mut running, mut waiting, mut succeeded, mut failed) = (0, 0, 0, 0);
-    for pod in page
-        .client
-        .list(Kind::Pod, page.row.text("/metadata/namespace"))
-    {
+    for pod in page.list(Kind::Pod, page.row.text("/metadata/namespace")) {
         let owned = pod["metadata"]["ownerReferences"]
             .as_array()
             .is_some_and(|o| {

@@ -76,7 +76,10 @@ fn generate(
             Value::from(if secret { STANDARD.encode(text) } else { text }),
         )
     };
-    let data = k8s_model::sort::map(pairs(client, of, entry)?.into_iter().map(encoded));
+    let data = pairs(client, of, entry)?
+        .into_iter()
+        .map(encoded)
+        .collect::<serde_json::Map<_, _>>();
     if !data.is_empty() {
         object["data"] = Value::Object(data);
     }

@@ -49,7 +49,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
     };
     let text = text(client, folder)?;
-    client.out.push_str(&text);
+    client.streams.out.push_str(&text);
     Ok(Outcome::Done)
 }
 

@@ -42,7 +42,7 @@ fn rank(kind: &str) -> usize {
 }
 
 pub(super) fn sorted(mut all: Vec<Resource>) -> Vec<Resource> {
-    k8s_model::sort::sort_by_key(&mut all, |resource| {
+    all.sort_by_key(|resource| {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or("").to_owned();
         let metadata = &resource.object["metadata"];
         (

@@ -6,7 +6,7 @@ use super::file::Kustomization;
 use super::resource::Resource;
 use crate::Failure;
 use crate::client::Client;
-use apiserver::Patch;
+use apiserver::PatchType;
 use k8s_model::Kind;
 use k8s_model::go_regex::GoRegex;
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(super) fn run(
             Value::Array(_) => {
                 let target = &entry["target"];
                 for at in matching(all, target)? {
-                    apply(all, at, Patch::Json, &patch)?;
+                    apply(all, at, PatchType::Json, &patch)?;
                 }
             }
             _ => merge(all, &entry["target"], &patch)?,
@@ -73,10 +73,10 @@ fn merge(all: &mut Vec<Resource>, target: &Value, patch: &Value) -> Result<(), F
     }
     found
         .into_iter()
-        .try_for_each(|at| apply(all, at, Patch::Strategic, &patch))
+        .try_for_each(|at| apply(all, at, PatchType::Strategic, &patch))
 }
 
-fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(), Failure> {
+fn apply(all: &mut [Resource], at: usize, how: PatchType, patch: &Value) -> Result<(), Failure> {
     let resource = &mut all[at];
     let text = |field: &str| resource.object[field].as_str().unwrap_or("").to_owned();
     let kind = Kind::from_api(&text("apiVersion"), &text("kind"));
@@ -84,10 +84,10 @@ fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(
     let (kind, how) = kind.map_or(
         (
             Kind::ConfigMap,
-            if how == Patch::Json {
+            if how == PatchType::Json {
                 how
             } else {
-                Patch::Merge
+                PatchType::Merge
             },
         ),
         |kind| (kind, how),

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 pub(super) fn run(of: &Kustomization, all: &mut [Resource]) {
     all.iter_mut()
         .for_each(|resource| namespace(resource, of.text("namespace")));
-    let affixes = (of.text("namePrefix"), of.text("nameSuffix"));
+    let (prefix, suffix) = (of.text("namePrefix"), of.text("nameSuffix"));
     all.iter_mut()
-        .for_each(|resource| rename(resource, affixes));
+        .for_each(|resource| rename(resource, prefix, suffix));
     let common = (&of.value["commonLabels"], true, true);
     let own = of.list("labels").iter().map(|entry| {
         let selectors = entry["includeSelectors"] == true;
@@ -79,7 +79,7 @@ fn namespace(resource: &mut Resource, name: &str) {
     }
 }
 
-fn rename(resource: &mut Resource, (prefix, suffix): (&str, &str)) {
+fn rename(resource: &mut Resource, prefix: &str, suffix: &str) {
     if (prefix.is_empty() && suffix.is_empty())
         || matches!(
             resource.kind(),

@@ -333,7 +333,7 @@ impl Run {
                     }
                 }
                 Node::Block(kind, condition, then, other) => {
-                    self.block(kind, condition, (then, other), dot)?
+                    self.block(kind, condition, then, other, dot)?
                 }
             }
         }
@@ -344,7 +344,8 @@ impl Run {
         &mut self,
         kind: &str,
         condition: &Pipe,
-        (then, other): (&[Node], &[Node]),
+        then: &[Node],
+        other: &[Node],
         dot: Option<&Value>,
     ) -> Result<(), String> {
         let value = self.pipe(condition, dot)?;

@@ -52,7 +52,7 @@ pub fn revisions(
                     .any(|o| o["uid"] == *uid && o["controller"] == true)
             })
     };
-    let all = client.list(held, namespace).into_iter().filter(owned);
+    let all = client.list(held, namespace)?.into_iter().filter(owned);
     let mut all: Vec<StoredRevision> = all
         .map(|object| StoredRevision {
             number: number(&object),
@@ -60,7 +60,7 @@ pub fn revisions(
         })
         .filter(|r| r.number > 0)
         .collect();
-    k8s_model::sort::sort_by_key(&mut all, |revision| revision.number);
+    all.sort_by_key(|revision| revision.number);
     Ok(all)
 }
 
@@ -103,14 +103,18 @@ pub fn print(
         if !cause.is_null() {
             template["metadata"]["annotations"][CHANGE_CAUSE] = cause.clone();
         }
-        client.say(format!("{name} with revision #{wanted}"));
+        client
+            .streams
+            .say(format!("{name} with revision #{wanted}"));
         let text = template::describe(&template);
-        client.out.push_str(&text);
-        client.out.push('\n');
+        client.streams.out.push_str(&text);
+        client.streams.out.push('\n');
         return Ok(());
     }
     if revisions.is_empty() {
-        client.say(format!("{name} \nNo rollout history found."));
+        client
+            .streams
+            .say(format!("{name} \nNo rollout history found."));
         return Ok(());
     }
     let mut text = String::from("REVISION\tCHANGE-CAUSE\n");
@@ -125,6 +129,7 @@ pub fn print(
         ));
     }
     client
+        .streams
         .out
         .push_str(&format!("{name} \n{}\n", printers::tabs::align(&text)));
     Ok(())

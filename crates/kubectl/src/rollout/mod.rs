@@ -67,7 +67,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             verb => pause(client, kind, &object, verb == "pause"),
         };
         if let Err(failure) = result {
-            client.fail(&failure);
+            client.streams.fail(&failure);
         }
     }
     Ok(Outcome::Done)
@@ -94,9 +94,13 @@ fn pause(client: &mut Client<'_>, kind: Kind, object: &Value, on: bool) -> Resul
         )));
     }
     let mut edited = object.clone();
-    edited["spec"]["paused"] = if on { json!(true) } else { Value::Null };
+    match (on, edited["spec"].as_object_mut()) {
+        (true, Some(spec)) => drop(spec.insert("paused".to_owned(), json!(true))),
+        (false, Some(spec)) => drop(spec.remove("paused")),
+        (_, None) => {}
+    }
     let edited = client
-        .update(edited)
+        .patch_difference(kind, object, edited)
         .map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
     client.report(kind, &edited, if on { "paused" } else { "resumed" })
 }
@@ -128,7 +132,7 @@ fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Fa
     edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] =
         Value::from(now);
     let edited = client
-        .update(edited)
+        .patch_difference(kind, object, edited)
         .map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
     client.report(kind, &edited, "restarted")
 }

@@ -3,10 +3,11 @@
 //! Models `kubectl/pkg/polymorphichelpers/rollout_status.go`.
 
 use crate::client::Client;
+use crate::failure::server_error;
 use crate::parse::Args;
 use crate::targets::{key_of, name_of};
 use crate::{Failure, Outcome, PendingCommand};
-use apiserver::Op;
+use apiserver::{ApiError, ListOptions, Op, Watch};
 use k8s_model::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
@@ -15,8 +16,8 @@ use serde_json::Value;
 pub struct FollowRollout {
     /// Current object, followed by the remaining ones.
     keys: Vec<ObjectRef>,
-    seen: usize,
-    fresh: bool,
+    /// Watch of the current object, once it has been read.
+    events: Option<Watch>,
     watch: bool,
     /// Time of the timeout.
     pub deadline: Option<Time>,
@@ -44,8 +45,7 @@ pub fn start(
     let deadline = span.map(|span| client.sim().now().after(span));
     Ok(Outcome::pending(FollowRollout {
         keys,
-        seen: client.sim().journal().len(),
-        fresh: true,
+        events: None,
         watch: args.get("watch").is_none_or(|watch| watch != "false"),
         deadline,
     }))
@@ -53,24 +53,32 @@ pub fn start(
 
 impl FollowRollout {
     fn follow(&mut self, client: &mut Client<'_>, key: &ObjectRef) -> Result<bool, Failure> {
+        let refused = |error: ApiError| server_error(&error);
         let mut states = Vec::new();
-        if self.fresh {
-            self.fresh = false;
-            self.seen = client.sim().journal().len();
-            states.extend(client.find(key));
-        }
-        for entry in client.sim().journal().from(self.seen).iter() {
-            if let Some((op, object)) = entry.write().filter(|(_, object)| object.key() == *key) {
-                if op == Op::Deleted {
-                    return Err(Failure::error("object has been deleted"));
-                }
-                states.push(object.to_value());
+        let mut events = match self.events.take() {
+            Some(events) => events,
+            None => {
+                let options = ListOptions {
+                    field_selector: format!("metadata.name={}", key.name),
+                    resource_version: client.sim().store().version().to_string(),
+                    ..ListOptions::default()
+                };
+                states.extend(client.find(key)?);
+                client
+                    .watch(key.kind, &key.namespace, options)
+                    .map_err(refused)?
             }
+        };
+        while let Some(event) = events.next_event(client.sim().store()) {
+            if event.op == Op::Deleted {
+                return Err(Failure::error("object has been deleted"));
+            }
+            states.push(event.object.to_value());
         }
-        self.seen = client.sim().journal().len();
+        self.events = Some(events);
         for state in states {
             let (line, done) = view(key.kind, &state)?;
-            client.say(line);
+            client.streams.say(line);
             if done || !self.watch {
                 return Ok(true);
             }
@@ -92,7 +100,7 @@ impl PendingCommand for FollowRollout {
                 };
             }
             self.keys.remove(0);
-            self.fresh = true;
+            self.events = None;
         }
         Ok(true)
     }

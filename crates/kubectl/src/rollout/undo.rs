@@ -11,7 +11,7 @@ use crate::output::DryRun;
 use crate::parse::Args;
 use crate::rollout::history;
 use crate::targets::{key_of, name_of};
-use apiserver::{Patch, Subresource};
+use apiserver::{PatchType, Subresource};
 use k8s_model::Kind;
 use k8s_model::meta::LAST_APPLIED;
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ pub fn undo(
         .get(LAST_APPLIED)
         .is_some()
     {
-        client.warn(format!(
+        client.streams.warn(format!(
             "Warning: resource {}/{name} was previously managed with 'kubectl apply'. Rolling back will not update the {LAST_APPLIED} \
              annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with \
              your previous configuration file instead.",
@@ -77,10 +77,13 @@ pub fn undo(
         let annotations = annotations(object, &target.object);
         let operations = json!([{"op": "replace", "path": "/spec/template", "value": template},
             {"op": "add", "path": "/metadata/annotations", "value": annotations}]);
-        (Patch::Json, operations)
+        (PatchType::Json, operations)
     } else {
         template["$patch"] = json!("replace");
-        (Patch::Strategic, json!({"spec": {"template": template}}))
+        (
+            PatchType::Strategic,
+            json!({"spec": {"template": template}}),
+        )
     };
     client
         .patch(&key, Subresource::Main, how, &change)
@@ -126,5 +129,6 @@ fn annotations(object: &Value, set: &Value) -> Map<String, Value> {
     };
     let special = |key: &String| NOT_OF_A_REVISION.contains(&key.as_str());
     let own = of(object).into_iter().filter(|(key, _)| special(key));
-    k8s_model::sort::map(own.chain(of(set).into_iter().filter(|(key, _)| !special(key))))
+    own.chain(of(set).into_iter().filter(|(key, _)| !special(key)))
+        .collect::<serde_json::Map<_, _>>()
 }

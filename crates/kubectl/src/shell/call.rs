@@ -78,10 +78,10 @@ impl Machine {
                     span.to_owned()
                 };
                 return match k8s_model::time::duration(&text) {
-                    Some(span) if self.rehearsed.is_some() => {
-                        let (now, end) = self.rehearsed.unwrap_or_default();
+                    Some(span) if self.replay.is_some() => {
+                        let (now, end) = self.replay.unwrap_or_default();
                         let now = now.saturating_add((span / SECOND) as i64);
-                        self.rehearsed = Some((now, end));
+                        self.replay = Some((now, end));
                         self.paused = now >= end;
                         Flow::Done(Done::default())
                     }
@@ -192,17 +192,17 @@ impl Machine {
         let Some(kubectl) = self.kubectl else {
             return Flow::Done(Done::default());
         };
-        let printed = client.printed();
+        let printed = client.streams.printed();
         // Flags of one command do not apply to the next.
         client.mode = Default::default();
         "default".clone_into(&mut client.namespace);
         client.folder = self.vars.get("PWD").cloned().unwrap_or_default();
         let result = (kubectl.run)(client, words, input);
-        client.tell_failures();
-        let (out, err) = client.take_printed(printed);
+        client.streams.print_failures();
+        let (out, err) = client.streams.take_printed(printed);
         let mut done = Done { out, err, code: 0 };
         match result {
-            Ok(Outcome::Done) => done.code = i32::from(client.failure.is_some()),
+            Ok(Outcome::Done) => done.code = i32::from(client.streams.failure.is_some()),
             Err(failure) => fail(client, &mut done, failure),
             Ok(Outcome::Pending(mut command)) => {
                 let (ended, more) = polled(client, &mut command);
@@ -225,7 +225,7 @@ pub(super) fn append(done: &mut Done, more: Done) {
 fn fail(client: &mut Client<'_>, done: &mut Done, failure: Failure) {
     done.err.push_str(&failure.message);
     done.code = failure.exit;
-    client.failure.get_or_insert(failure);
+    client.streams.failure.get_or_insert(failure);
 }
 
 /// Polls a command; returns whether it has ended, and its output.
@@ -233,14 +233,14 @@ pub(super) fn polled(
     client: &mut Client<'_>,
     command: &mut Box<dyn PendingCommand>,
 ) -> (bool, Done) {
-    let printed = client.printed();
+    let printed = client.streams.printed();
     let result = command.poll(client);
-    client.tell_failures();
-    let (out, err) = client.take_printed(printed);
+    client.streams.print_failures();
+    let (out, err) = client.streams.take_printed(printed);
     let mut done = Done {
         out,
         err,
-        code: i32::from(client.failure.is_some()),
+        code: i32::from(client.streams.failure.is_some()),
     };
     let ended = match result {
         Ok(ended) => ended,

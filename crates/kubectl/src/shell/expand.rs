@@ -80,7 +80,7 @@ impl Machine {
         if self.depth >= DEEPEST {
             return Done::failed("sh: too deeply nested\n", 2);
         }
-        let printed = client.printed();
+        let printed = client.streams.printed();
         let args = self.args().to_vec();
         let stdin = self
             .frames
@@ -90,13 +90,13 @@ impl Machine {
         let mut inner = Machine {
             depth: self.depth + 1,
             captured: true,
-            printed: printed.0 + printed.1,
+            printed: printed.total(),
             last_step: self.last_step,
             vars: self.vars.clone(),
             functions: self.functions.clone(),
             code: self.code,
             steps: self.steps,
-            rehearsed: self.rehearsed,
+            replay: self.replay,
             kubectl: self.kubectl,
             ..Machine::new(self.place.clone(), ShellScript::default())
         };
@@ -116,14 +116,14 @@ impl Machine {
         self.steps = inner.steps + 1;
         if inner.full {
             self.full = true;
-            client.out.truncate(printed.0);
+            client.streams.out.truncate(printed.out);
         } else if !own {
             (self.vars, self.functions) = (inner.vars, inner.functions);
         }
-        self.rehearsed = inner.rehearsed;
+        self.replay = inner.replay;
         self.paused |= inner.paused;
         self.lost |= inner.paused || inner.lost;
-        let (out, err) = client.take_printed(printed);
+        let (out, err) = client.streams.take_printed(printed);
         Done {
             out,
             err,
@@ -235,7 +235,7 @@ impl Machine {
                 Piece::Output(script, quoted) => {
                     let frame = ScriptFrame::new(FrameKind::Shell, script.clone());
                     let done = self.at_once(client, frame, true);
-                    client.err.push_str(&done.err);
+                    client.streams.err.push_str(&done.err);
                     self.substituted = Some(done.code);
                     (done.out.trim_end_matches('\n').to_owned(), *quoted)
                 }

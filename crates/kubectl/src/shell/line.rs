@@ -20,7 +20,7 @@ impl PendingCommand for LineCommand {
             return Ok(false);
         }
         if self.machine.code != 0 && !self.remote {
-            client.failure = self.machine.failure.take();
+            client.streams.failure = self.machine.failure.take();
         }
         match self.machine.code {
             0 => Ok(true),

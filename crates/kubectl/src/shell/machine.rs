@@ -78,7 +78,7 @@ pub struct Machine {
     /// Exit code of the last command.
     pub code: i32,
     /// Replay state: current time and end time, in seconds since 1970.
-    pub(super) rehearsed: Option<(i64, i64)>,
+    pub(super) replay: Option<(i64, i64)>,
     /// True if the replay has reached its end.
     pub(super) paused: bool,
     pub(super) lost: bool,
@@ -125,7 +125,7 @@ impl Machine {
             code: 0,
             failure: None,
             kubectl: None,
-            rehearsed: None,
+            replay: None,
             paused: false,
             lost: false,
             steps: 0,
@@ -198,7 +198,7 @@ impl Machine {
                     .push(ScriptFrame::new(FrameKind::Block, Rc::new(script)));
             }
             Some(Err(fault)) => {
-                client.warn(format!("sh: {fault}"));
+                client.streams.warn(format!("sh: {fault}"));
                 self.code = 2;
             }
         }
@@ -212,14 +212,14 @@ impl Machine {
 
     /// Replays a script from one second to another, without advancing time and without side effects, and returns its output. Called again
     /// with a later end, it continues where it was, unless [`Machine::is_lost`].
-    pub fn rehearse(&mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
-        let now = self.rehearsed.map_or(began, |(now, _)| now);
-        self.rehearsed = Some((now, until));
+    pub fn replay(&mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
+        let now = self.replay.map_or(began, |(now, _)| now);
+        self.replay = Some((now, until));
         self.paused = now >= until && self.paused;
-        let printed = client.printed();
-        (self.captured, self.printed) = (true, printed.0 + printed.1);
+        let printed = client.streams.printed();
+        (self.captured, self.printed) = (true, printed.total());
         self.run(client);
-        let (mut text, complaints) = client.take_printed(printed);
+        let (mut text, complaints) = client.streams.take_printed(printed);
         if self.full {
             let end = (0..=MOST_BYTES.min(text.len()))
                 .rev()
@@ -231,8 +231,8 @@ impl Machine {
     }
 
     /// Returns true if the script is being replayed.
-    pub fn is_rehearsed(&self) -> bool {
-        self.rehearsed.is_some()
+    pub fn is_replay(&self) -> bool {
+        self.replay.is_some()
     }
 
     /// Returns true if a replay has stopped within a command that cannot be resumed.
@@ -271,7 +271,7 @@ impl Machine {
     /// Runs until the shell waits or ends; returns true when it has ended.
     pub fn run(&mut self, client: &mut Client<'_>) -> bool {
         if !self.captured {
-            self.printed = client.out.len() + client.err.len();
+            self.printed = client.streams.out.len() + client.streams.err.len();
         }
         while !self.ended {
             // A started pipeline is finished, so that the input it has read is shown.
@@ -280,13 +280,13 @@ impl Machine {
             }
             if self.full {
                 if self.depth == 0 {
-                    client.warn("sh: out of memory");
+                    client.streams.warn("sh: out of memory");
                 }
                 self.give_up(2);
                 continue;
             }
             if let Some(fault) = self.fault.take() {
-                client.warn(format!("sh: {fault}"));
+                client.streams.warn(format!("sh: {fault}"));
                 self.give_up(2);
                 continue;
             }
@@ -313,7 +313,7 @@ impl Machine {
             if let Some((mut command, mut done)) = self.waits.take() {
                 let (ended, more) = polled(client, &mut command);
                 append(&mut done, more);
-                self.failure = client.failure.take().or(self.failure.take());
+                self.failure = client.streams.failure.take().or(self.failure.take());
                 if ended {
                     self.stage_done(client, done);
                 } else {
@@ -376,8 +376,10 @@ impl Machine {
     fn step(&mut self, client: &mut Client<'_>, step: Step) {
         self.steps += 1;
         if self.steps > self.last_step {
-            if self.rehearsed.is_none() {
-                client.warn("sh: this script does not end; it is stopped");
+            if self.replay.is_none() {
+                client
+                    .streams
+                    .warn("sh: this script does not end; it is stopped");
             }
             self.give_up(1);
             return;
@@ -484,7 +486,7 @@ impl Machine {
         let last = pipe.at + 1 == pipe.commands.len();
         let input = (pipe.at > 0).then_some(input);
         let flow = self.simple(client, &simple, input, last);
-        self.failure = client.failure.take().or(self.failure.take());
+        self.failure = client.streams.failure.take().or(self.failure.take());
         match flow {
             _ if self.full => {}
             Flow::Done(done) => self.stage_done(client, done),
@@ -498,7 +500,7 @@ impl Machine {
                 if self.frames.len() < MOST_FRAMES {
                     self.frames.push(*frame);
                 } else {
-                    client.warn("sh: too deeply nested");
+                    client.streams.warn("sh: too deeply nested");
                     self.code = 2;
                 }
             }
@@ -533,7 +535,7 @@ impl Machine {
             client,
             pod,
             vars: &self.vars,
-            rehearsed: self.rehearsed.map(|(now, _)| now),
+            replay: self.replay.map(|(now, _)| now),
         }
     }
 }
@@ -574,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_without_end_runs_out_of_memory() {
+    fn unbounded_variables_run_out_of_memory() {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
         for text in [
             "x=aa; while true; do x=$x$x; done",

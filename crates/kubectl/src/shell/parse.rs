@@ -495,7 +495,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_script_is_refused() {
+    fn syntax_errors_are_refused() {
         for text in [
             "'",
             "a |",

@@ -122,7 +122,7 @@ mod tests {
     use super::only_reads;
 
     #[test]
-    fn what_runs_other_words_is_judged_by_them() {
+    fn commands_that_run_commands_are_read_only_if_those_are() {
         let kubectl = |words: &[String]| words.get(1).is_some_and(|word| word == "get");
         for (line, reads) in [
             ("watch kubectl get pods", true),

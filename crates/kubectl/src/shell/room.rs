@@ -4,9 +4,9 @@ use crate::client::Client;
 use cluster::disk::{CONSOLE, FilePlace, Projection, absolute, place};
 use cluster::mounted;
 use cluster_network::dns;
-use k8s_model::network::Service;
+use k8s_model::environment;
 use k8s_model::pod::Pod;
-use k8s_model::{Kind, Object, ObjectRef, Uid, base64};
+use k8s_model::{Kind, Object, ObjectRef, Uid};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -39,6 +39,7 @@ impl Place {
         };
         client
             .sim()
+            .store()
             .get(key)
             .filter(|pod| pod.meta.uid == *uid)
             .cloned()
@@ -54,7 +55,7 @@ pub struct Done {
 }
 
 impl Done {
-    pub fn said(out: impl Into<String>) -> Done {
+    pub fn stdout(out: impl Into<String>) -> Done {
         Done {
             out: out.into(),
             ..Done::default()
@@ -77,7 +78,7 @@ pub struct CommandRoom<'r, 'c> {
     pub pod: Option<(Rc<Object>, usize)>,
     pub vars: &'r Variables,
     /// Current time of a replay, during which nothing is written.
-    pub rehearsed: Option<i64>,
+    pub replay: Option<i64>,
 }
 
 impl CommandRoom<'_, '_> {
@@ -122,112 +123,16 @@ impl CommandRoom<'_, '_> {
             "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         )];
         env.push(("HOSTNAME".to_owned(), self.hostname()));
-        let Some((pod, body, container)) = self.home() else {
+        let Some((pod, container)) = &self.pod else {
             env.push(text("HOME", "/root"));
             return env;
         };
-        let container = body.spec.raw_container(container);
-        for source in container["envFrom"].as_array().into_iter().flatten() {
-            let prefix = source["prefix"].as_str().unwrap_or("");
-            for (field, kind) in [
-                ("configMapRef", Kind::ConfigMap),
-                ("secretRef", Kind::Secret),
-            ] {
-                let all = source[field]["name"]
-                    .as_str()
-                    .map(|name| self.projected(kind, name, true))
-                    .unwrap_or_default();
-                env.extend(
-                    all.into_iter()
-                        .map(|(key, value)| (format!("{prefix}{key}"), value)),
-                );
-            }
+        for (name, value) in
+            mounted::container_variables(self.client.sim().store(), pod, *container)
+        {
+            environment::set(&mut env, name, value);
         }
-        for entry in container["env"].as_array().into_iter().flatten() {
-            let from = &entry["valueFrom"];
-            let value = match from["fieldRef"]["fieldPath"].as_str() {
-                Some("metadata.name") => pod.meta.name.to_string(),
-                Some("metadata.namespace") => pod.meta.namespace.to_string(),
-                Some("metadata.uid") => pod.meta.uid.to_string(),
-                Some("spec.nodeName") => body.node_name.to_string(),
-                Some("status.podIP") => body.status.pod_ip.to_string(),
-                Some("status.hostIP") => body.status.host_ip.to_string(),
-                Some(_) => String::new(),
-                None => {
-                    let of = |field: &str, kind: Kind| {
-                        let (name, key) =
-                            (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
-                        self.projected(kind, name, true)
-                            .into_iter()
-                            .find(|(known, _)| known == key)
-                            .map(|(_, value)| value)
-                    };
-                    let found = of("configMapKeyRef", Kind::ConfigMap)
-                        .or_else(|| of("secretKeyRef", Kind::Secret));
-                    found.unwrap_or_else(|| entry["value"].as_str().unwrap_or("").to_string())
-                }
-            };
-            env.push((entry["name"].as_str().unwrap_or("").to_string(), value));
-        }
-        let mut links = self.service_links();
-        links.retain(|(name, _)| env.iter().all(|(known, _)| known != name));
-        env.extend(links);
         env
-    }
-
-    /// Returns the variables for the Services that existed when the container started, as in `pkg/kubelet/envvars`, by name.
-    fn service_links(&self) -> Vec<(String, String)> {
-        let Some((pod, body, container)) = self.home() else {
-            return Vec::new();
-        };
-        let wanted = body.spec.raw["enableServiceLinks"] != false;
-        let server = self.client.sim().server();
-        let meant = |object: &&Rc<Object>| {
-            let api = object.meta.namespace == "default" && object.meta.name == "kubernetes";
-            api || wanted && object.meta.namespace == pod.meta.namespace
-        };
-        let there = server
-            .list(Kind::Service)
-            .filter(meant)
-            .filter_map(|now| mounted::at_start(server, pod, container, &now.key()));
-        let mut out = Vec::new();
-        for object in there {
-            let Some(service) = object.get::<Service>() else {
-                continue;
-            };
-            let (address, Some(first)) = (&service.spec.cluster_ip, service.spec.ports.first())
-            else {
-                continue;
-            };
-            if address.is_empty() || address == "None" {
-                continue;
-            }
-            let name = object.meta.name.to_ascii_uppercase().replace('-', "_");
-            out.push((format!("{name}_SERVICE_HOST"), address.to_string()));
-            out.push((format!("{name}_SERVICE_PORT"), first.port.to_string()));
-            let url = |protocol: &str, port: i32| {
-                format!("{}://{address}:{port}", protocol.to_ascii_lowercase())
-            };
-            out.push((format!("{name}_PORT"), url(&first.protocol, first.port)));
-            for port in &service.spec.ports {
-                if !port.name.is_empty() {
-                    out.push((
-                        format!(
-                            "{name}_SERVICE_PORT_{}",
-                            port.name.to_ascii_uppercase().replace('-', "_")
-                        ),
-                        port.port.to_string(),
-                    ));
-                }
-                let of = format!("{name}_PORT_{}_{}", port.port, port.protocol);
-                out.push((of.clone(), url(&port.protocol, port.port)));
-                out.push((format!("{of}_PROTO"), port.protocol.to_ascii_lowercase()));
-                out.push((format!("{of}_PORT"), port.port.to_string()));
-                out.push((format!("{of}_ADDR"), address.to_string()));
-            }
-        }
-        k8s_model::sort::sort(&mut out);
-        out
     }
 
     /// Returns keys and values of a ConfigMap or Secret as the container sees it; `fixed` for the version at the container's start.
@@ -235,31 +140,16 @@ impl CommandRoom<'_, '_> {
         let Some((pod, _, container)) = self.home() else {
             return Vec::new();
         };
-        let (server, key) = (
-            self.client.sim().server(),
+        let (store, key) = (
+            self.client.sim().store(),
             ObjectRef::new(kind, &pod.meta.namespace, name),
         );
         let object = if fixed {
-            mounted::at_start(server, pod, container, &key)
+            mounted::at_start(store, pod, container, &key)
         } else {
-            mounted::at_sync(server, pod, &key)
+            mounted::at_sync(store, pod, &key)
         };
-        let Some(object) = object.map(|object| object.to_value()) else {
-            return Vec::new();
-        };
-        let mut all = Vec::new();
-        for (key, value) in object["data"].as_object().into_iter().flatten() {
-            let text = value.as_str().unwrap_or("");
-            all.push((
-                key.clone(),
-                if kind == Kind::Secret {
-                    base64::decoded(text)
-                } else {
-                    text.to_string()
-                },
-            ));
-        }
-        all
+        object.map_or_else(Vec::new, |object| environment::data(&object))
     }
 
     /// Returns the files of a projected volume: paths and texts.
@@ -300,7 +190,7 @@ impl CommandRoom<'_, '_> {
     pub fn place(&self, path: &str) -> FilePlace {
         let path = self.absolute(path);
         match &self.pod {
-            Some((pod, container)) => place(self.client.sim().server(), pod, *container, &path),
+            Some((pod, container)) => place(self.client.sim().store(), pod, *container, &path),
             None => FilePlace::Disk {
                 disk: CONSOLE.to_owned(),
                 path: path.trim_start_matches('/').to_owned(),
@@ -337,7 +227,7 @@ impl CommandRoom<'_, '_> {
 
     /// Writes a file.
     pub fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
-        if self.rehearsed.is_some() {
+        if self.replay.is_some() {
             return Ok(());
         }
         match self.place(path) {
@@ -360,7 +250,7 @@ impl CommandRoom<'_, '_> {
     /// Removes a file; returns false if it does not exist.
     pub fn remove(&mut self, path: &str) -> bool {
         match self.place(path) {
-            _ if self.rehearsed.is_some() => true,
+            _ if self.replay.is_some() => true,
             FilePlace::Disk { disk, path } => self.client.disks().remove(&disk, &path),
             FilePlace::Projected { .. } => false,
         }
@@ -368,7 +258,7 @@ impl CommandRoom<'_, '_> {
 
     /// Returns the wall clock, in seconds since 1970.
     pub fn now(&self) -> i64 {
-        self.rehearsed.unwrap_or_else(|| self.client.wall())
+        self.replay.unwrap_or_else(|| self.client.wall())
     }
 
     /// Returns the names in a folder.
@@ -416,7 +306,7 @@ impl CommandRoom<'_, '_> {
             }
         };
         names.extend(self.given(&self.absolute(path)));
-        k8s_model::sort::sort(&mut names);
+        names.sort();
         names.dedup();
         names
     }

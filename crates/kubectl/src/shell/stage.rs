@@ -17,7 +17,7 @@ impl Machine {
         if !pipe.commands[pipe.at].redirects.is_empty() || !rest.iter().all(by_line) {
             return;
         }
-        client.err.push_str(&std::mem::take(&mut done.err));
+        client.streams.err.push_str(&std::mem::take(&mut done.err));
         // An incomplete line waits for its end.
         let end = if rest.is_empty() {
             done.out.len()
@@ -29,11 +29,11 @@ impl Machine {
             if let Flow::Done(one) =
                 self.simple(client, simple, Some(std::mem::take(&mut text)), false)
             {
-                client.err.push_str(&one.err);
+                client.streams.err.push_str(&one.err);
                 text = one.out;
             }
         }
-        client.out.push_str(&text);
+        client.streams.out.push_str(&text);
     }
 
     /// Handles the end of a command: writes its redirections, and passes the rest to the next command or shows it.
@@ -49,21 +49,23 @@ impl Machine {
             .unwrap_or_default();
         self.redirect(client, &redirects, &mut done);
         self.code = done.code;
-        client.err.push_str(&done.err);
+        client.streams.err.push_str(&done.err);
         if at + 1 == count {
-            client.out.push_str(&done.out);
+            client.streams.out.push_str(&done.out);
         }
         if let Some(pipe) = self.pipe.as_mut() {
             pipe.input = done.out;
             pipe.at += 1;
         }
         // The log of a container continues: the output is truncated, but its command is not aborted.
-        let most = if self.captured && self.rehearsed.is_none() {
+        let most = if self.captured && self.replay.is_none() {
             MOST_BYTES
         } else {
             MOST_SHOWN
         };
-        self.full |= (client.out.len() + client.err.len()).saturating_sub(self.printed) > most;
+        self.full |= (client.streams.out.len() + client.streams.err.len())
+            .saturating_sub(self.printed)
+            > most;
     }
 
     fn redirect(&mut self, client: &mut Client<'_>, redirects: &[Redirect], done: &mut Done) {

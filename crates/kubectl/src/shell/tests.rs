@@ -76,7 +76,7 @@ fn blocks_wait_and_read_from_pipes() {
 }
 
 #[test]
-fn what_is_written_to_break_a_shell_ends() {
+fn hostile_scripts_end() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     for text in [
         "f() { f; }; f",

@@ -18,9 +18,10 @@ fn slices_are_found_by_the_service_that_their_label_names_now() {
     };
     let found = |sim: &Sim, name: &str| {
         let service = sim
+            .store()
             .get(&ObjectRef::new(Kind::Service, "default", name))
             .expect("it exists");
-        sim.server()
+        sim.store()
             .slices_of(service)
             .map(|slice| slice.endpoints.len())
             .collect::<Vec<_>>()

@@ -47,13 +47,18 @@ fn scaled(replicas: u32, resources: &str, metrics: &[&str], faults: &[&str]) -> 
 }
 
 fn size(sim: &Sim) -> i64 {
-    sim.list(Kind::Deployment).next().unwrap().to_value()["spec"]["replicas"]
+    sim.store()
+        .list(Kind::Deployment)
+        .next()
+        .unwrap()
+        .to_value()["spec"]["replicas"]
         .as_i64()
         .unwrap()
 }
 
 fn status(sim: &Sim) -> Value {
-    sim.list(Kind::HorizontalPodAutoscaler)
+    sim.store()
+        .list(Kind::HorizontalPodAutoscaler)
         .next()
         .unwrap()
         .to_value()["status"]
@@ -163,6 +168,7 @@ fn while_a_metric_cannot_be_had_nothing_is_scaled_down() {
         ("False", "FailedGetResourceMetric", cause)
     );
     let events = sim
+        .store()
         .list(Kind::Event)
         .map(|e| e.to_value())
         .find(|e| e["reason"] == "FailedComputeMetricsReplicas")
@@ -212,7 +218,14 @@ fn what_is_lacking_is_said_in_upstreams_words() {
         ),
     ] {
         let sim = scaled(1, resources, &[metric], faults);
-        let pod = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+        let pod = sim
+            .store()
+            .list(Kind::Pod)
+            .next()
+            .unwrap()
+            .meta
+            .name
+            .to_string();
         let (active, found, message) = condition(&sim, "ScalingActive");
         assert_eq!((active.as_str(), found.as_str()), ("False", reason));
         assert_eq!(

@@ -15,7 +15,7 @@ fn reasons(sim: &Sim) -> Vec<String> {
             None
         }
     };
-    sim.list(Kind::Event).filter_map(reason).collect()
+    sim.store().list(Kind::Event).filter_map(reason).collect()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn an_event_is_gone_an_hour_after_it_was_last_written() {
     Session::start(&mut sim, &split("create deployment web --image=nginx"), "");
     sim.advance(Time(10 * SECOND), usize::MAX);
     Session::start(&mut sim, &split("run late --image=nginx:broken"), "");
-    let early = sim.list(Kind::Event).count();
+    let early = sim.store().count(Kind::Event);
     assert!(early > 4, "{early}");
     sim.advance(Time(3_601 * SECOND), usize::MAX);
     assert!(
@@ -61,11 +61,11 @@ fn a_day_of_failures_keeps_as_many_events_as_an_hour_has() {
     let mut most = 0;
     for hour in 1..=24 {
         sim.advance(Time(hour * 3_600 * SECOND), usize::MAX);
-        most = most.max(sim.list(Kind::Event).count());
+        most = most.max(sim.store().count(Kind::Event));
     }
     assert!(most < 1_500, "{most} Events");
     assert!(
-        sim.list(Kind::Pod).count() < 60,
+        sim.store().count(Kind::Pod) < 60,
         "ended Jobs go by their history limits"
     );
 }

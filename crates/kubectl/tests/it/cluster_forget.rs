@@ -1,4 +1,5 @@
 use apiserver::journal::Record;
+use cluster::forget::Forgetting;
 use cluster::sim::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::time::SECOND;
@@ -22,10 +23,10 @@ fn rolled() -> Sim {
 
 /// Compacts the journal as far as possible.
 fn shorten(sim: &mut Sim) {
-    let mut forgetting = sim.begin_forgetting();
+    let mut forgetting = Forgetting::begin(sim);
     while !forgetting.is_done() {
-        sim.forget_next(&mut forgetting);
-        sim.forget(&forgetting);
+        forgetting.rewrite_next(sim.store());
+        forgetting.share(sim);
     }
 }
 

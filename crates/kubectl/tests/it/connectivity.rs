@@ -1,7 +1,9 @@
 //! Requests inside the cluster: names, ports, NetworkPolicies, and Ingress rules.
 
 use cluster::Sim;
-use cluster_network::connectivity::{Backend, RequestOutcome, Routed, Verdict, connect, route};
+use cluster_network::connectivity::{
+    Backend, RequestOutcome, Routed, Verdict, connect, connect_from_outside, route,
+};
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, ObjectRef, Time};
 use kubectl::Session;
@@ -41,9 +43,10 @@ fn world(policies: &[&str]) -> Sim {
 fn ask(sim: &Sim, from: &str, host: &str, port: i32) -> (RequestOutcome, String) {
     let (namespace, name) = from.split_once('/').unwrap_or(("default", from));
     let pod = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, namespace, name))
         .unwrap();
-    let attempt = connect(sim.server(), pod, host, port, 0);
+    let attempt = connect(sim.store(), pod, host, port, 0);
     let end = |verdict: &Verdict| match verdict {
         Verdict::Open => "open".to_owned(),
         Verdict::Allowed { policy, rule } => format!("{}#{rule}", policy.name),
@@ -208,7 +211,7 @@ const INGRESS: &str = "
 #[test]
 fn an_ingress_is_served_once_its_class_exists() {
     let mut sim = world(&[INGRESS]);
-    let to = |sim: &Sim, host: &str, path: &str| match route(sim.server(), host, path) {
+    let to = |sim: &Sim, host: &str, path: &str| match route(sim.store(), host, path) {
         Routed::NoRule => "404".to_owned(),
         Routed::To {
             service,
@@ -254,7 +257,8 @@ fn an_ingress_without_a_class_gets_the_default_one() {
     let mut sim = world(&[]);
     let plain = INGRESS.replace("ingressClassName: nginx, ", "");
     let class = |sim: &Sim| {
-        sim.list(Kind::Ingress).next().unwrap().to_value()["spec"]["ingressClassName"].clone()
+        sim.store().list(Kind::Ingress).next().unwrap().to_value()["spec"]["ingressClassName"]
+            .clone()
     };
     apply(&mut sim, &plain);
     assert!(class(&sim).is_null());
@@ -351,4 +355,38 @@ fn requests_to_the_address_of_an_ingress_are_routed_by_host_and_path() {
         ),
         "404"
     );
+}
+
+#[test]
+fn a_node_port_does_not_bypass_the_policies_of_its_pods() {
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: outer}, spec: {type: NodePort, selector: {app: db}, \
+                   ports: [{name: sql, port: 5432, targetPort: sql, nodePort: 30432}]}}";
+    let node = "192.168.49.11";
+    let mut sim = world(&[service]);
+    let attempt = connect_from_outside(sim.store(), node, 30432, 0);
+    assert_eq!(
+        (attempt.outcome, attempt.port),
+        (RequestOutcome::Answered, 5432),
+        "the port has a name"
+    );
+    let open = "open → open".to_owned();
+    assert_eq!(
+        ask(&sim, "client", node, 30432),
+        (RequestOutcome::Answered, open)
+    );
+    apply(
+        &mut sim,
+        &policy("deny", "{podSelector: {}, policyTypes: [Ingress]}"),
+    );
+    let denied = "open → denied by deny".to_owned();
+    assert_eq!(
+        ask(&sim, "client", node, 30432),
+        (RequestOutcome::TimedOut, denied)
+    );
+    let attempt = connect_from_outside(sim.store(), node, 30432, 0);
+    assert_eq!(attempt.outcome, RequestOutcome::TimedOut);
+    let nodes = "{podSelector: {}, ingress: [{from: [{ipBlock: {cidr: 192.168.49.0/24}}]}]}";
+    apply(&mut sim, &policy("nodes", nodes));
+    let attempt = connect_from_outside(sim.store(), node, 30432, 0);
+    assert_eq!(attempt.outcome, RequestOutcome::Answered);
 }

@@ -31,7 +31,7 @@ fn times(sim: &Sim) -> Vec<i32> {
         Body::Event(event) if event.reason == "FailedScheduling" => Some(event.times()),
         _ => None,
     };
-    sim.list(Kind::Event).filter_map(of).collect()
+    sim.store().list(Kind::Event).filter_map(of).collect()
 }
 
 #[test]
@@ -135,7 +135,7 @@ struct ApiServerUnderTest {
 impl ApiServerUnderTest {
     fn new() -> ApiServerUnderTest {
         let sim = too_big(2);
-        let about = sim.list(Kind::Pod).next().unwrap().clone();
+        let about = sim.store().list(Kind::Pod).next().unwrap().clone();
         // No other component records Events.
         let mut quiet = Sim::new(ClusterConfig::default(), 1);
         quiet.advance(Time(1), usize::MAX);
@@ -144,9 +144,9 @@ impl ApiServerUnderTest {
 
     fn say(&mut self, second: u64) {
         self.sim.advance(Time(second * SECOND), usize::MAX);
-        self.sim.request(|_| ());
+        self.sim.write(|_| ());
         let origin = Origin {
-            actor: Actor::component("default-scheduler"),
+            actor: Actor::component(apiserver::Component::Scheduler),
             cause: None,
             pass: 1,
             manager: None,
@@ -161,7 +161,7 @@ impl ApiServerUnderTest {
             what,
             "0/3 nodes are available".into(),
         );
-        sim.request(|_| ());
+        sim.write(|_| ());
     }
 
     fn counts(&self) -> Vec<i32> {

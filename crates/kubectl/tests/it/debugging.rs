@@ -2,8 +2,7 @@
 
 use crate::terminal;
 
-use apiserver::Why;
-use apiserver::{Patch, Subresource};
+use apiserver::{Patch, PatchType, Request, Subresource};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, ObjectRef};
@@ -87,6 +86,7 @@ fn a_node_is_looked_at_from_a_pod_with_its_files() {
     );
     sim.advance(sim.now().after(5_000_000), usize::MAX);
     let pods: Vec<String> = sim
+        .store()
         .list(Kind::Pod)
         .map(|pod| pod.meta.name.to_string())
         .filter(|name| name.starts_with("node-"))
@@ -373,7 +373,7 @@ fn files_are_copied_to_and_from_containers() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_told() {
+fn cp_reports_files_that_cannot_be_copied() {
     let mut sim = ready();
     shell(&mut sim, "echo hello > note");
     for (line, said) in [
@@ -468,13 +468,17 @@ fn each_of_several_added_containers_starts_and_ends_for_itself() {
     // Another client puts one before them.
     let container = json!({"name": "zeroth", "image": "busybox", "command": ["sleep", "50"]});
     let patch = json!([{"op": "add", "path": "/spec/ephemeralContainers/0", "value": container}]);
-    let (origin, web) = (
-        sim.command("another client"),
-        ObjectRef::new(Kind::Pod, "default", "web"),
-    );
-    let part = Subresource::EphemeralContainers;
-    sim.request(|server| server.patch_part(&origin, &web, part, (Patch::Json, &patch), Why::Asked))
-        .unwrap();
+    let web = ObjectRef::new(Kind::Pod, "default", "web");
+    let patch = Patch {
+        patch_type: PatchType::Json,
+        content: patch,
+    };
+    sim.request(&Request {
+        subresource: Subresource::EphemeralContainers,
+        ..Request::patch(&web, patch)
+    })
+    .result
+    .unwrap();
     run_for(&mut sim, 6);
     assert_eq!(
         kubectl(
@@ -566,7 +570,8 @@ fn added_containers_end_with_their_pod() {
         kubectl(&mut sim, "get pod web -o jsonpath={.status.phase}", ""),
         "Succeeded"
     );
-    assert_eq!(kubectl(&mut sim, STATES, ""), "look=0;");
+    // sleep does not handle SIGTERM.
+    assert_eq!(kubectl(&mut sim, STATES, ""), "look=137;");
     // Also when somebody else says that it has ended.
     kubectl(&mut sim, "delete pod web", "");
     kubectl(&mut sim, "run web --image=nginx", "");
@@ -584,8 +589,8 @@ fn added_containers_end_with_their_pod() {
         r#"patch pod web --subresource=status -p '{"status":{"phase":"Failed"}}'"#,
         "",
     );
-    run_for(&mut sim, 3);
-    assert_eq!(kubectl(&mut sim, STATES, ""), "look=0;");
+    run_for(&mut sim, 33);
+    assert_eq!(kubectl(&mut sim, STATES, ""), "look=137;");
 }
 
 #[test]
@@ -611,7 +616,7 @@ fn what_is_piped_to_a_session_is_read() {
 }
 
 #[test]
-fn who_may_only_read_pods_may_not_reach_into_them() {
+fn exec_needs_create_on_pods_exec() {
     let mut sim = ready();
     kubectl(
         &mut sim,

@@ -1,7 +1,9 @@
 //! Watch events that come late and loops that are slow: in what order, at which instants, and how they are taken back.
 
+use apiserver::Component;
 use apiserver::{Op, Record};
 use cluster::Sim;
+use cluster::slowed::{InLine, Slowed};
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::pod::Pod;
 use k8s_model::time::{MS, SECOND};
@@ -33,12 +35,18 @@ fn started(faults: &[&str]) -> Sim {
     faults.iter().for_each(|line| sim.fault(line).unwrap());
     apply(&mut sim, &SET.replace("NAME", "r"));
     run(&mut sim, 10 * SECOND);
-    assert_eq!(sim.list(Kind::Pod).count(), 3);
+    assert_eq!(sim.store().count(Kind::Pod), 3);
     sim
 }
 
 fn first_pod(sim: &Sim) -> String {
-    sim.list(Kind::Pod).next().unwrap().meta.name.to_string()
+    sim.store()
+        .list(Kind::Pod)
+        .next()
+        .unwrap()
+        .meta
+        .name
+        .to_string()
 }
 
 fn delete(sim: &mut Sim, pod: &str) {
@@ -49,7 +57,12 @@ fn delete(sim: &mut Sim, pod: &str) {
 }
 
 fn nothing_is_late(sim: &Sim) -> bool {
-    sim.late(&|_, _| true).is_none() && !sim.is_delayed(Kind::Pod, &"".into())
+    sim.informers
+        .missing_event(sim.journal(), &|_, _| true)
+        .is_none()
+        && !sim
+            .informers
+            .is_delayed(sim.journal(), Kind::Pod, &"".into())
 }
 
 /// When the Pods of each were made, in milliseconds.
@@ -62,6 +75,11 @@ fn made(sim: &Sim) -> Vec<u64> {
         .collect()
 }
 
+/// Returns the component with this name.
+fn named(name: &str) -> Component {
+    cluster::loops::named(name).unwrap().component
+}
+
 #[test]
 fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
     for mode in ["relist never", "relist 5s"] {
@@ -70,6 +88,7 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
         sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
         delete(&mut sim, &pod);
         let other = sim
+            .store()
             .list(Kind::Pod)
             .map(|o| o.meta.name.to_string())
             .find(|name| *name != pod)
@@ -79,18 +98,31 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
         kubectl(&mut sim, "label rs r x=y");
         run(&mut sim, 8 * SECOND);
         let key = |kind, name: &str| ObjectRef::new(kind, "default", name);
-        let set = sim.get(&key(Kind::ReplicaSet, "r")).unwrap().meta.uid;
+        let set = sim
+            .store()
+            .get(&key(Kind::ReplicaSet, "r"))
+            .unwrap()
+            .meta
+            .uid;
         let labelled = |sim: &Sim, kind, name: &str| {
             let has =
                 |object: &Rc<Object>| object.meta.name == name && object.meta.label("x").is_some();
             if kind == Kind::Pod {
-                sim.owned(set, kind).any(has)
+                sim.informers
+                    .controller_manager
+                    .cache
+                    .owned_of_kind(set, kind)
+                    .any(has)
             } else {
-                sim.orphans(kind, "default").any(has)
+                sim.informers
+                    .controller_manager
+                    .cache
+                    .orphans(kind, &"default".into())
+                    .any(has)
             }
         };
         assert!(
-            sim.get(&key(Kind::Pod, &pod)).is_none() && sim.list(Kind::Pod).count() == 2,
+            sim.store().get(&key(Kind::Pod, &pod)).is_none() && sim.store().count(Kind::Pod) == 2,
             "{mode}: nobody knows that it went"
         );
         assert!(
@@ -98,18 +130,24 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
             "{mode}"
         );
         assert!(
-            sim.is_delayed(Kind::Pod, &pod.as_str().into())
-                && !sim.is_delayed(Kind::Pod, &other.as_str().into())
+            sim.informers
+                .is_delayed(sim.journal(), Kind::Pod, &pod.as_str().into())
+                && !sim
+                    .informers
+                    .is_delayed(sim.journal(), Kind::Pod, &other.as_str().into())
         );
         let late = sim
-            .late(&|_, object| object.meta.name == other.as_str())
+            .informers
+            .missing_event(sim.journal(), &|_, object| {
+                object.meta.name == other.as_str()
+            })
             .unwrap();
         let behind = sim.journal()[late.behind as usize]
             .key()
             .expect("a write")
             .name;
         assert_eq!(
-            (late.component, late.kind, behind.as_str()),
+            (late.process.name(), late.kind, behind.as_str()),
             ("kube-controller-manager", Kind::Pod, pod.as_str())
         );
         run(&mut sim, 2 * SECOND);
@@ -118,7 +156,7 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
             "{mode}"
         );
         assert_eq!(
-            sim.list(Kind::Pod).count(),
+            sim.store().count(Kind::Pod),
             3,
             "{mode}: nothing is lost, so that events alone are enough"
         );
@@ -128,7 +166,7 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
 #[test]
 fn what_a_component_knows_never_goes_back() {
     let mut sim = started(&[]);
-    let set = sim.list(Kind::ReplicaSet).next().unwrap().meta.uid;
+    let set = sim.store().list(Kind::ReplicaSet).next().unwrap().meta.uid;
     let mut known: BTreeMap<ObjectRef, u64> = BTreeMap::new();
     for round in 0..60 {
         match round % 10 {
@@ -143,6 +181,7 @@ fn what_a_component_knows_never_goes_back() {
             8 if round > 30 => sim.fault("restart kube-controller-manager").unwrap(),
             _ => {
                 let pod = sim
+                    .store()
                     .list(Kind::Pod)
                     .next()
                     .map(|pod| pod.meta.name.to_string());
@@ -150,11 +189,19 @@ fn what_a_component_knows_never_goes_back() {
             }
         }
         let until = sim.now().after(700 * MS);
-        while sim.next_task().is_some_and(|at| at <= until) {
+        while sim.tasks.next_due().is_some_and(|at| at <= until) {
             sim.step();
             for object in sim
-                .owned(set, Kind::Pod)
-                .chain(sim.orphans(Kind::ReplicaSet, "default"))
+                .informers
+                .controller_manager
+                .cache
+                .owned_of_kind(set, Kind::Pod)
+                .chain(
+                    sim.informers
+                        .controller_manager
+                        .cache
+                        .orphans(Kind::ReplicaSet, &"default".into()),
+                )
             {
                 let before = known
                     .insert(object.key(), object.meta.resource_version)
@@ -169,7 +216,7 @@ fn what_a_component_knows_never_goes_back() {
     }
     kubectl(&mut sim, "scale rs r --replicas=4");
     run(&mut sim, 60 * SECOND);
-    assert_eq!(sim.list(Kind::Pod).count(), 4);
+    assert_eq!(sim.store().count(Kind::Pod), 4);
 }
 
 #[test]
@@ -181,12 +228,12 @@ fn a_loop_does_not_make_again_what_it_has_not_seen_yet() {
     kubectl(&mut sim, "label rs r x=y");
     run(&mut sim, 10 * SECOND);
     assert_eq!(
-        sim.list(Kind::Pod).count(),
+        sim.store().count(Kind::Pod),
         6,
         "its expectations are not met"
     );
     run(&mut sim, 20 * SECOND);
-    assert_eq!((sim.list(Kind::Pod).count(), made(&sim).len()), (6, 6));
+    assert_eq!((sim.store().count(Kind::Pod), made(&sim).len()), (6, 6));
 }
 
 #[test]
@@ -196,10 +243,10 @@ fn a_list_takes_the_place_of_late_events_and_none_comes_after_it() {
     sim.fault("delay pod 30s").unwrap();
     delete(&mut sim, &pod);
     run(&mut sim, SECOND);
-    assert_eq!(sim.list(Kind::Pod).count(), 2);
+    assert_eq!(sim.store().count(Kind::Pod), 2);
     sim.fault("restart kube-controller-manager").unwrap();
     run(&mut sim, SECOND);
-    assert!(sim.list(Kind::Pod).count() == 3 && nothing_is_late(&sim));
+    assert!(sim.store().count(Kind::Pod) == 3 && nothing_is_late(&sim));
     run(&mut sim, 60 * SECOND);
     assert_eq!(made(&sim).len(), 4);
 }
@@ -214,11 +261,11 @@ fn what_is_late_can_be_let_through() {
         sim.fault(&format!("delay pod/{pod} 1h")).unwrap();
         delete(&mut sim, &pod);
         run(&mut sim, SECOND);
-        assert_eq!(sim.list(Kind::Pod).count(), 2);
+        assert_eq!(sim.store().count(Kind::Pod), 2);
         sim.fault(&taken_back.replace("POD", &pod)).unwrap();
         run(&mut sim, SECOND);
         assert!(
-            sim.list(Kind::Pod).count() == 3 && nothing_is_late(&sim),
+            sim.store().count(Kind::Pod) == 3 && nothing_is_late(&sim),
             "{taken_back}"
         );
     }
@@ -238,7 +285,8 @@ fn the_kubelet_of_one_node_hears_late_and_those_of_others_in_time() {
     }
     let ready = |sim: &Sim| {
         let is = |name: &str| {
-            sim.get(&ObjectRef::new(Kind::Pod, "default", name))
+            sim.store()
+                .get(&ObjectRef::new(Kind::Pod, "default", name))
                 .unwrap()
                 .pod()
                 .is_some_and(Pod::is_ready)
@@ -280,7 +328,8 @@ fn a_pod_that_has_a_node_keeps_it_whatever_the_scheduler_still_hears_of_it() {
         ["delay pod 1s kube-scheduler", "delay pod 5s kube-scheduler"],
     ] {
         let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
-        let free = |sim: &Sim| sim.free_on("node-1").cpu + sim.free_on("node-2").cpu;
+        let free =
+            |sim: &Sim| sim.scheduler.free_on("node-1").cpu + sim.scheduler.free_on("node-2").cpu;
         ["cordon node-1", "cordon node-2"]
             .iter()
             .for_each(|line| kubectl(&mut sim, line));
@@ -296,7 +345,8 @@ fn a_pod_that_has_a_node_keeps_it_whatever_the_scheduler_still_hears_of_it() {
         run(&mut sim, 90 * SECOND);
         assert_eq!(given(&sim).len(), 1, "{faults:?}");
         assert!(
-            sim.list(Kind::Pod)
+            sim.store()
+                .list(Kind::Pod)
                 .all(|o| o.pod().is_some_and(Pod::is_ready)),
             "{faults:?}"
         );
@@ -335,7 +385,8 @@ fn a_binding_is_for_the_pod_that_was_read_and_for_no_other_of_its_name() {
     run(&mut sim, 20 * SECOND);
     assert_eq!(given(&sim).len(), 1);
     assert!(
-        sim.list(Kind::Pod)
+        sim.store()
+            .list(Kind::Pod)
             .all(|o| o.pod().is_some_and(Pod::is_ready))
     );
 }
@@ -363,14 +414,16 @@ fn a_slow_loop_works_on_one_key_at_a_time() {
         "three Pods each, two seconds after one another"
     );
     assert!(made(&sim)[0] >= 2000);
-    let slowed = sim.slowed("replicaset-controller").unwrap();
+    let slowed = Slowed::of(&sim, named("replicaset-controller")).unwrap();
     assert!(
         slowed.span == 2 * SECOND && slowed.waiting >= 2,
         "{slowed:?}"
     );
     assert!(
-        sim.waits_for_slow(
-            sim.get(&ObjectRef::new(Kind::ReplicaSet, "default", "c"))
+        InLine::of(
+            &sim,
+            sim.store()
+                .get(&ObjectRef::new(Kind::ReplicaSet, "default", "c"))
                 .unwrap()
         )
         .is_some()
@@ -379,11 +432,14 @@ fn a_slow_loop_works_on_one_key_at_a_time() {
     sim.fault("slow replicaset-controller none").unwrap();
     run(&mut sim, 10 * MS);
     assert_eq!(
-        (made(&sim).len(), sim.slowed("replicaset-controller")),
+        (
+            made(&sim).len(),
+            Slowed::of(&sim, named("replicaset-controller"))
+        ),
         (9, None)
     );
     run(&mut sim, 10 * SECOND);
-    assert!(sim.queues().all(|(_, queue)| queue.is_empty()));
+    assert!(sim.manager.queues().all(|(_, queue)| queue.is_empty()));
 }
 
 #[test]
@@ -392,10 +448,10 @@ fn a_scheduler_that_has_nothing_to_do_is_not_busy() {
     sim.fault("slow kube-scheduler 1h").unwrap();
     apply(&mut sim, ONE);
     run(&mut sim, SECOND);
-    assert!(sim.scheduler_busy());
+    assert!((sim.scheduler.queued() > 0));
     sim.fault("slow kube-scheduler none").unwrap();
     run(&mut sim, 20 * SECOND);
-    assert!(!sim.scheduler_busy());
+    assert_eq!(sim.scheduler.queued(), 0);
 }
 
 #[test]
@@ -413,7 +469,8 @@ fn a_name_means_the_object_in_the_default_namespace() {
     apply(&mut sim, &other);
     run(&mut sim, 10 * SECOND);
     let ready = |sim: &Sim| {
-        sim.list(Kind::Pod)
+        sim.store()
+            .list(Kind::Pod)
             .filter(|o| o.pod().is_some_and(Pod::is_ready))
             .count()
     };
@@ -429,13 +486,24 @@ fn what_is_to_befall_any_of_a_kind_may_befall_each_and_can_be_taken_back_there()
     let pod = first_pod(&sim);
     sim.fault("delay pod 10s").unwrap();
     assert!(
-        sim.is_delayed(Kind::Pod, &pod.as_str().into()) && sim.is_delayed(Kind::Pod, &"".into())
+        sim.informers
+            .is_delayed(sim.journal(), Kind::Pod, &pod.as_str().into())
+            && sim
+                .informers
+                .is_delayed(sim.journal(), Kind::Pod, &"".into())
     );
     sim.fault(&format!("delay pod/{pod} none")).unwrap();
-    assert!(nothing_is_late(&sim) && !sim.is_delayed(Kind::Pod, &pod.as_str().into()));
+    assert!(
+        nothing_is_late(&sim)
+            && !sim
+                .informers
+                .is_delayed(sim.journal(), Kind::Pod, &pod.as_str().into())
+    );
     sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
     assert!(
-        sim.is_delayed(Kind::Pod, &pod.as_str().into()) && nothing_is_late(&sim),
+        sim.informers
+            .is_delayed(sim.journal(), Kind::Pod, &pod.as_str().into())
+            && nothing_is_late(&sim),
         "it is not any that is meant"
     );
 }
@@ -454,7 +522,8 @@ fn a_slow_loop_that_is_slowed_anew_while_those_that_waited_have_their_turn_loses
     kubectl(&mut sim, "scale rs r --replicas=9");
     run(&mut sim, 10 * SECOND);
     assert_eq!(
-        sim.list(Kind::Pod)
+        sim.store()
+            .list(Kind::Pod)
             .filter(|o| !o.meta.is_deleting())
             .count(),
         9
@@ -475,18 +544,22 @@ fn a_slow_loop_stays_slow_when_it_is_started_anew_and_loses_nothing() {
             .unwrap();
         run(&mut sim, 20 * SECOND);
         assert!(
-            sim.list(Kind::Pod)
+            sim.store()
+                .list(Kind::Pod)
                 .filter(|o| o.pod().is_some_and(Pod::is_ready))
                 .count()
                 == 3,
             "{line}"
         );
         assert!(
-            sim.slowed(if line.contains("scheduler") {
-                "kube-scheduler"
-            } else {
-                "job-controller"
-            })
+            Slowed::of(
+                &sim,
+                if line.contains("scheduler") {
+                    Component::Scheduler
+                } else {
+                    named("job-controller")
+                }
+            )
             .is_some(),
             "{line}"
         );
@@ -499,7 +572,8 @@ fn a_slow_scheduler_places_one_pod_at_a_time() {
     sim.fault("slow default-scheduler 1s").unwrap();
     apply(&mut sim, &SET.replace("NAME", "r"));
     let bound = |sim: &Sim| {
-        sim.list(Kind::Pod)
+        sim.store()
+            .list(Kind::Pod)
             .filter(|o| !o.body::<Pod>().node_name.is_empty())
             .count()
     };
@@ -634,7 +708,8 @@ fn endpoints_that_someone_deletes_come_back() {
     kubectl(&mut sim, "delete endpoints web");
     run(&mut sim, 5 * SECOND);
     assert!(
-        sim.get(&ObjectRef::new(Kind::Endpoints, "default", "web"))
+        sim.store()
+            .get(&ObjectRef::new(Kind::Endpoints, "default", "web"))
             .is_some()
     );
 }

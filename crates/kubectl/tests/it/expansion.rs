@@ -37,17 +37,19 @@ fn resize(sim: &mut Sim, size: &str) -> String {
 }
 
 fn get(sim: &Sim) -> Value {
-    sim.get(&ObjectRef::new(
-        Kind::PersistentVolumeClaim,
-        "default",
-        "data",
-    ))
-    .unwrap()
-    .to_value()
+    sim.store()
+        .get(&ObjectRef::new(
+            Kind::PersistentVolumeClaim,
+            "default",
+            "data",
+        ))
+        .unwrap()
+        .to_value()
 }
 
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let all = sim
+        .store()
         .list(Kind::Event)
         .map(|e| e.to_value())
         .filter(|e| e["involvedObject"]["kind"] == of);

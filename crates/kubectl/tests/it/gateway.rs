@@ -664,7 +664,7 @@ fn the_objects_go_with_the_definitions_and_the_controller_goes_quiet() {
     for kind in ["Gateway", "HTTPRoute"] {
         let left: usize = Kind::custom_named("gateway.networking.k8s.io", kind)
             .into_iter()
-            .map(|kind| sim.list(kind).count())
+            .map(|kind| sim.store().count(kind))
             .sum();
         assert_eq!(left, 0, "{kind}");
     }

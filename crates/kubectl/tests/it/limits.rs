@@ -1,7 +1,6 @@
 //! Values at the edge of what the API accepts: the engine takes them without a panic and without growing for ever.
 
-use apiserver::Delete;
-use apiserver::Why;
+use apiserver::{Request, Verb};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::{Kind, ObjectRef, Time};
@@ -19,8 +18,8 @@ fn workload(kind: &str, spec: &Value) -> Value {
 
 fn run(value: Value) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    let origin = sim.command("apply");
-    sim.request(|server| server.create_value(&origin, value, Why::Asked))
+    sim.request(&Request::of_manifest(Verb::Create, value))
+        .result
         .unwrap();
     sim.advance(Time(2_000_000), 3_000);
     sim
@@ -46,7 +45,7 @@ fn the_largest_sizes_are_taken_step_by_step() {
     ] {
         let sim = run(workload(kind, &spec));
         assert!(
-            sim.list(Kind::Pod).count() <= 4_000,
+            sim.store().count(Kind::Pod) <= 4_000,
             "{kind} {spec}: Pods come in bursts"
         );
     }
@@ -59,17 +58,20 @@ fn a_grace_period_of_ages_is_a_date_all_the_same() {
     value["spec"]["containers"][0]["readinessProbe"] =
         json!({ "initialDelaySeconds": i32::MAX, "tcpSocket": { "port": 1 } });
     let mut sim = run(value);
-    let origin = sim.command("delete");
     let key = ObjectRef::new(Kind::Pod, "default", "x");
-    sim.request(|server| server.delete(&origin, &key, Delete::default(), Why::Asked))
+    sim.request(&Request::new(Verb::Delete, &key))
+        .result
         .unwrap();
-    let text = sim.get(&key).unwrap().to_value()["metadata"]["deletionTimestamp"]
+    let text = sim.store().get(&key).unwrap().to_value()["metadata"]["deletionTimestamp"]
         .as_str()
         .unwrap()
         .to_string();
     assert!(text.starts_with("21"), "{text}");
     sim.advance(Time(9_000_000), usize::MAX);
-    assert!(sim.get(&key).is_none(), "the Pod is stopped and gone");
+    assert!(
+        sim.store().get(&key).is_none(),
+        "the Pod is stopped and gone"
+    );
 }
 
 #[test]
@@ -85,7 +87,8 @@ fn three_hundred_containers_are_counted_to_the_end() {
     sim.advance(Time(400_000_000), usize::MAX);
     let key = ObjectRef::new(Kind::Pod, "default", "x");
     assert!(
-        sim.get(&key)
+        sim.store()
+            .get(&key)
             .and_then(|o| o.pod())
             .is_some_and(|pod| pod.is_ready())
     );
@@ -102,6 +105,7 @@ fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
     }
     sim.advance(Time(60_000_000), 3_000);
     let node = sim
+        .store()
         .get(&ObjectRef::new(Kind::Node, "", "node-9"))
         .unwrap()
         .to_value();
@@ -134,7 +138,9 @@ fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
             "{said}: {error}"
         );
         assert!(
-            sim.get(&ObjectRef::new(Kind::Node, "", "node-7")).is_none(),
+            sim.store()
+                .get(&ObjectRef::new(Kind::Node, "", "node-7"))
+                .is_none(),
             "{said}"
         );
     }
@@ -151,11 +157,11 @@ fn worst_tasks(pods: usize) -> [std::time::Duration; 2] {
     let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "x" }, "spec": {
         "parallelism": pods, "completions": pods, "backoffLimit": 1_000_000, "template": { "spec": { "restartPolicy": "Never",
             "containers": [{ "name": "c", "image": "busybox", "command": ["sh", "-c", "sleep 30; exit 1"] }] } } } });
-    let origin = sim.command("apply");
-    sim.request(|server| server.create_value(&origin, job, Why::Asked))
+    sim.request(&Request::of_manifest(Verb::Create, job))
+        .result
         .unwrap();
     let mut worst = [std::time::Duration::ZERO; 2];
-    let made = |sim: &Sim| sim.list(Kind::Pod).count();
+    let made = |sim: &Sim| sim.store().count(Kind::Pod);
     while made(&sim) < pods * 3 / 2 && sim.now() < Time(6_000_000_000) {
         let start = std::time::Instant::now();
         sim.advance(Time(sim.now().0 + 1_000_000), 1);

@@ -30,7 +30,8 @@ fn pod(name: &str, memory: &str, extra: &str) -> String {
 }
 
 fn get(sim: &Sim, kind: Kind, name: &str) -> Value {
-    sim.get(&ObjectRef::new(kind, "default", name))
+    sim.store()
+        .get(&ObjectRef::new(kind, "default", name))
         .map(|o| o.to_value())
         .unwrap_or_default()
 }
@@ -44,11 +45,15 @@ fn phases(sim: &Sim) -> Vec<String> {
             o["status"]["reason"].as_str().unwrap_or("-")
         )
     };
-    sim.list(Kind::Pod).map(|o| show(o.to_value())).collect()
+    sim.store()
+        .list(Kind::Pod)
+        .map(|o| show(o.to_value()))
+        .collect()
 }
 
 fn events(sim: &Sim, of: &str) -> Vec<String> {
     let all = sim
+        .store()
         .list(Kind::Event)
         .map(|e| e.to_value())
         .filter(|e| e["involvedObject"]["name"] == of);
@@ -217,6 +222,7 @@ fn a_workload_replaces_what_was_evicted_elsewhere() {
     sim.fault("memory-pressure node-2").unwrap();
     wait(&mut sim, 20);
     let running: Vec<String> = sim
+        .store()
         .list(Kind::Pod)
         .map(|o| o.to_value())
         .filter(|o| o["status"]["phase"] == "Running")
@@ -260,7 +266,8 @@ fn pressure_ends_when_nothing_is_missing_any_more() {
 }
 
 fn get_node(sim: &Sim) -> Value {
-    sim.get(&ObjectRef::new(Kind::Node, "", "node-1"))
+    sim.store()
+        .get(&ObjectRef::new(Kind::Node, "", "node-1"))
         .unwrap()
         .to_value()
 }

@@ -21,9 +21,29 @@ fn until(sim: &mut Sim, tenths: u64) {
     sim.advance(k8s_model::Time(tenths * 100_000), usize::MAX);
 }
 
+#[test]
+fn pod_whose_program_ignores_sigterm_is_killed_after_its_grace_period() {
+    let mut sim = started(
+        "command: [sleep, '3600']",
+        ", terminationGracePeriodSeconds: 10",
+    );
+    until(&mut sim, 20);
+    Session::start(&mut sim, &split("delete pod p --wait=false"), "");
+    until(&mut sim, 110);
+    assert!(state(&sim).ends_with("running"), "{}", state(&sim));
+    until(&mut sim, 200);
+    let journal = sim.store().journal();
+    let pods = (0..journal.len())
+        .filter_map(|at| journal[at].write())
+        .filter_map(|(_, object)| object.pod());
+    let phases: Vec<String> = pods.map(|pod| pod.status.phase.to_string()).collect();
+    assert_eq!(phases.last().map(String::as_str), Some("Failed"));
+}
+
 /// `ready started restarts state` of the container.
 fn state(sim: &Sim) -> String {
     let pod = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value();
@@ -49,6 +69,7 @@ fn events(sim: &Sim) -> Vec<String> {
         "FailedPreStopHook",
     ];
     let all = sim
+        .store()
         .list(Kind::Event)
         .map(|event| event.to_value())
         .filter(|event| wanted.contains(&event["reason"].as_str().unwrap_or("")));
@@ -122,6 +143,7 @@ fn a_readiness_probe_fails_and_recovers_by_its_thresholds() {
     until(&mut sim, 132);
     assert_eq!(state(&sim), "false true 0 running");
     let pod = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value();
@@ -194,6 +216,7 @@ fn a_file_that_a_script_removes_fails_the_probe_that_looks_for_it() {
     until(&mut sim, 720);
     assert_eq!(state(&sim), "true true 1 running");
     let pod = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value();
@@ -238,12 +261,14 @@ fn hooks_that_fail_are_told_and_those_that_wait_are_waited_for() {
     Session::start(&mut sim, &split("delete pod p --wait=false"), "");
     until(&mut sim, 80);
     assert!(
-        sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        sim.store()
+            .get(&ObjectRef::new(Kind::Pod, "default", "p"))
             .is_some()
     );
     until(&mut sim, 90);
     assert!(
-        sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        sim.store()
+            .get(&ObjectRef::new(Kind::Pod, "default", "p"))
             .is_none()
     );
 }
@@ -274,6 +299,7 @@ fn a_probe_of_a_port_where_nothing_listens_fails() {
     until(&mut sim, 100);
     assert_eq!(state(&sim), "false true 0 running");
     let pod = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value();

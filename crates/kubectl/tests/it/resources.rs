@@ -21,7 +21,8 @@ fn apply(sim: &mut Sim, name: &str, spec: Value) -> String {
 }
 
 fn pod(sim: &Sim, name: &str) -> Value {
-    sim.get(&ObjectRef::new(Kind::Pod, "default", name))
+    sim.store()
+        .get(&ObjectRef::new(Kind::Pod, "default", name))
         .unwrap()
         .to_value()
 }
@@ -133,6 +134,73 @@ fn a_runtime_class_must_exist_and_adds_its_overhead() {
         ),
         (&json!("250m"), &json!("linux"))
     );
+    let described = kubectl(&mut sim, "describe node node-1", "");
+    let line = described
+        .lines()
+        .find(|line| line.contains("  p  "))
+        .unwrap();
+    assert!(
+        line.contains("250m (6%)"),
+        "the overhead is requested: {line}"
+    );
+    let spec = json!({"overhead": {"cpu": "1"}, "containers": [{"name": "c", "image": "nginx"}]});
+    assert_eq!(
+        apply(&mut sim, "q", spec),
+        "Error from server (Forbidden): error when creating \"STDIN\": pods \"q\" is forbidden: pod rejected: Pod Overhead set without \
+         corresponding RuntimeClass defined Overhead\n"
+    );
+}
+
+#[test]
+fn overhead_leaves_less_room_on_a_node() {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
+    let class = json!({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "vm"}, "handler": "kata",
+        "overhead": {"podFixed": {"cpu": "3"}}});
+    kubectl(&mut sim, "apply -f -", &class.to_string());
+    let spec = json!({"runtimeClassName": "vm", "containers": [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "2"}}}]});
+    apply(&mut sim, "p", spec);
+    let message = pod(&sim, "p")["status"]["conditions"][0]["message"].clone();
+    assert!(
+        message
+            .as_str()
+            .unwrap()
+            .starts_with("0/1 nodes are available: 1 Insufficient cpu."),
+        "{message}"
+    );
+}
+
+#[test]
+fn one_volume_does_not_serve_two_claims_of_a_pod() {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
+    let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "local"},
+        "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"});
+    let volume = |name: &str, label: &str| {
+        json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name, "labels": {"disk": label}},
+            "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "hostPath": {"path": "/tmp/d"}}})
+    };
+    let claim = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"],
+            "storageClassName": "local", "resources": {"requests": {"storage": "1Gi"}}, "selector": {"matchLabels": {"disk": "fast"}}}})
+    };
+    for object in [
+        class,
+        volume("one", "fast"),
+        volume("slow", "slow"),
+        claim("a"),
+        claim("b"),
+    ] {
+        kubectl(&mut sim, "apply -f -", &object.to_string());
+    }
+    let mount = |name: &str| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
+    let spec = json!({"containers": [{"name": "c", "image": "nginx"}], "volumes": [mount("a"), mount("b")]});
+    apply(&mut sim, "p", spec);
+    let message = pod(&sim, "p")["status"]["conditions"][0]["message"].clone();
+    let refused =
+        "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.";
+    assert!(message.as_str().unwrap().starts_with(refused), "{message}");
+    kubectl(&mut sim, "apply -f -", &volume("two", "fast").to_string());
+    sim.advance(sim.now().after(30 * SECOND), usize::MAX);
+    assert_eq!(pod(&sim, "p")["status"]["phase"], "Running");
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn who_fits_nowhere_is_told_so_again_every_five_minutes() {
     let mut told = |seconds: u64| {
         sim.advance(k8s_model::Time(seconds * 1_000_000), usize::MAX);
         let events = sim
+            .store()
             .list(Kind::Event)
             .map(|event| event.to_value())
             .filter(|event| event["reason"] == "FailedScheduling");

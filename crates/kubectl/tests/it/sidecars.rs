@@ -9,7 +9,8 @@ use serde_json::Value;
 
 fn pod(sim: &mut Sim, tenths: u64) -> Value {
     sim.advance(Time(tenths * 100_000), usize::MAX);
-    sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+    sim.store()
+        .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value()
 }
@@ -54,6 +55,7 @@ fn condition(pod: &Value, kind: &str) -> String {
 
 fn events(sim: &Sim, reason: &str) -> Vec<String> {
     let all = sim
+        .store()
         .list(Kind::Event)
         .map(|event| event.to_value())
         .filter(|event| event["reason"] == reason);

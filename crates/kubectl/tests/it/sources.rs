@@ -37,6 +37,7 @@ fn shown(sim: &mut Sim, seconds: u64) -> String {
 
 fn events(sim: &Sim, reason: &str) -> Vec<String> {
     let all = sim
+        .store()
         .list(Kind::Event)
         .map(|event| event.to_value())
         .filter(|event| event["reason"] == reason);
@@ -98,7 +99,8 @@ fn what_is_optional_is_not_waited_for() {
     );
     assert_eq!(shown(&mut sim, 5), "p 1/1 Running");
     assert!(
-        sim.get(&ObjectRef::new(Kind::Secret, "default", "s"))
+        sim.store()
+            .get(&ObjectRef::new(Kind::Secret, "default", "s"))
             .is_none()
     );
 }
@@ -174,7 +176,8 @@ fn a_container_starts_when_its_key_has_come_and_the_others_do_not_wait_for_it() 
     );
     assert_eq!(shown(&mut sim, 5), "p 1/2 CreateContainerConfigError");
     let phase = |sim: &Sim| {
-        sim.get(&ObjectRef::new(Kind::Pod, "default", "p"))
+        sim.store()
+            .get(&ObjectRef::new(Kind::Pod, "default", "p"))
             .unwrap()
             .to_value()["status"]["phase"]
             .clone()
@@ -199,6 +202,7 @@ fn a_container_starts_when_its_key_has_come_and_the_others_do_not_wait_for_it() 
     assert_eq!(shown(&mut sim, 40), "p 2/2 Running");
     assert_eq!(phase(&sim), "Running");
     let status = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value()["status"]["containerStatuses"][1]
@@ -266,6 +270,7 @@ fn a_container_that_is_started_again_is_made_anew() {
     );
     shown(&mut sim, 30);
     let status = sim
+        .store()
         .get(&ObjectRef::new(Kind::Pod, "default", "p"))
         .unwrap()
         .to_value()["status"]["containerStatuses"][0]
@@ -341,10 +346,7 @@ fn files_of_volumes_have_the_paths_that_their_items_say() {
     assert_eq!(said(&mut sim, "ls /etc"), "hostname\nhosts\nresolv.conf\n");
     assert_eq!(said(&mut sim, "cat /v/sub/first"), "1");
     assert_eq!(said(&mut sim, "ls /w"), "a\nb\nlabels\npassword\n");
-    assert_eq!(
-        said(&mut sim, "cat /w/password /w/labels"),
-        "hushapp=\"x\"\n"
-    );
+    assert_eq!(said(&mut sim, "cat /w/password /w/labels"), "hushapp=\"x\"");
     assert_eq!(
         said(
             &mut sim,
@@ -352,4 +354,38 @@ fn files_of_volumes_have_the_paths_that_their_items_say() {
         ),
         "default"
     );
+}
+
+#[test]
+fn environment_has_expanded_values_and_fields_of_the_pod() {
+    let manifest = "{apiVersion: v1, kind: Pod, metadata: {name: x, labels: {app: shop}, annotations: {x: hint}}, spec: {containers: [{name: c, \
+        image: busybox, command: [sleep, $(TIME)], resources: {limits: {cpu: 250m}}, env: [{name: TIME, value: '20'}, \
+        {name: APP, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['app']\"}}}, \
+        {name: NOTE, valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['x']\"}}}, \
+        {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1m}}}, \
+        {name: ALL, value: '$(APP)-$(CPU)-$$(APP)-$(NONE)'}]}]}}";
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    apply(&mut sim, manifest);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let mut session = Session::start(&mut sim, &split("exec x -- env"), "");
+    session.poll(&mut sim);
+    for line in [
+        "APP=shop",
+        "NOTE=hint",
+        "CPU=250",
+        "ALL=shop-250-$(APP)-$(NONE)",
+    ] {
+        let mut lines = session.stdout.lines();
+        assert!(
+            lines.any(|known| known == line),
+            "{line}: {}",
+            session.stdout
+        );
+    }
+    // The kubelet expands the command as well: sleep ends.
+    assert_eq!(shown(&mut sim, 25), "x 1/1 Running");
+    let pod = sim.store().get(&ObjectRef::new(Kind::Pod, "default", "x"));
+    let restarts =
+        pod.unwrap().to_value()["status"]["containerStatuses"][0]["restartCount"].clone();
+    assert_eq!(restarts, 1);
 }

@@ -59,9 +59,7 @@ pub(super) fn filter(model: &mut Model, list: Lister, pods: &mut Pods, scope: &S
         .on()
         .iter()
         .map(|(node, block)| (node.clone(), pod_filter.nodes.pass(node, block, &keeps)));
-    model.on = Rc::new(k8s_model::sort::tree(
-        on.filter(|(_, block)| !block.is_empty()),
-    ));
+    model.on = Rc::new(on.filter(|(_, block)| !block.is_empty()).collect());
     pods.pod_filter = Some(pod_filter);
 }
 
@@ -82,7 +80,7 @@ pub(super) fn narrow(
                 .map(|object| object.meta.uid.to_string()),
         );
     }
-    k8s_model::sort::sort(&mut uids);
+    uids.sort();
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
     let wants = |of: Option<&Rc<ControllerCard>>| of.is_some_and(|of| is(&of.id));
     let count = |model: &Model| {
@@ -127,7 +125,7 @@ pub(super) fn narrow(
             root.folded = 0;
         }
     }
-    k8s_model::sort::sort(&mut whole);
+    whole.sort();
     model
         .roots
         .retain(|root| !root.groups.is_empty() || wants(root.controller.as_ref()));
@@ -137,7 +135,7 @@ pub(super) fn narrow(
                 .iter()
                 .map(|claim| format!("{}/{claim}", pod.id.namespace))
         });
-        let mounted: std::collections::BTreeSet<String> = k8s_model::sort::tree(claims);
+        let mounted: std::collections::BTreeSet<String> = claims.collect();
         model.claims.retain(|claim| {
             is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name))
         });
@@ -147,7 +145,7 @@ pub(super) fn narrow(
         .iter()
         .map(|claim| claim.volume.clone())
         .collect();
-    k8s_model::sort::sort(&mut bound);
+    bound.sort();
     model
         .volumes
         .retain(|volume| is(&volume.id) || bound.binary_search(&volume.id.name).is_ok());
@@ -175,7 +173,7 @@ pub(super) fn filter_references(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
         .roots
         .iter()
         .filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));
-    let shown: std::collections::BTreeSet<String> = k8s_model::sort::tree(bare.chain(roots));
+    let shown: std::collections::BTreeSet<String> = bare.chain(roots).collect();
     model.uses.retain_mut(|used| {
         used.users.retain(|user| shown.contains(&user.uid));
         is(&used.id) || !used.users.is_empty()

@@ -21,7 +21,8 @@ use self::references::{ReferenceReader, Referrer, uses};
 use self::services::ServiceReading;
 use self::storage::{claims, node, volume};
 use self::workloads::controller;
-use crate::model::{Class, Group, Model, Node, PodBlock, Policy, Root, natural};
+use crate::model::{Class, Group, Model, Node, PodBlock, Policy, Root};
+use k8s_model::natural::natural_cmp;
 use k8s_model::storage::StorageClass;
 use k8s_model::{Kind, Object, Uid};
 pub use pods::Pods;
@@ -191,12 +192,15 @@ impl ModelReading {
         }
         let of = |kind: Kind| scoped(list, scope, kind);
         let uids: LazyCell<BTreeMap<(Kind, &str, &str), Uid>, _> = LazyCell::new(|| {
-            k8s_model::sort::tree(self.owners.iter().map(|of| {
-                (
-                    (of.kind, of.meta.namespace.as_str(), of.meta.name.as_str()),
-                    of.meta.uid,
-                )
-            }))
+            self.owners
+                .iter()
+                .map(|of| {
+                    (
+                        (of.kind, of.meta.namespace.as_str(), of.meta.name.as_str()),
+                        of.meta.uid,
+                    )
+                })
+                .collect()
         });
         let scaler = |object: &Rc<Object>| {
             policies::scaler(object, &|kind, name| {
@@ -241,7 +245,8 @@ impl ModelReading {
             .iter()
             .filter_map(|object| volume(object))
             .collect();
-        k8s_model::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
+        out.volumes
+            .sort_by(|a, b| natural_cmp(&a.id.name, &b.id.name));
         out.classes = of(Kind::StorageClass)
             .iter()
             .filter_map(|object| {
@@ -257,7 +262,7 @@ impl ModelReading {
                 kind,
                 Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy | Kind::Custom(_)
             );
-            info.namespaced && (!info.animated || is_shown) && *kind != Kind::Lease
+            info.namespaced && (!info.is_controlled() || is_shown) && *kind != Kind::Lease
         });
         // Default objects of every namespace do not count.
         let made = |object: &Rc<Object>| {
@@ -312,7 +317,7 @@ pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
     }
     // Pods of an owner are in its namespace; those without one may be anywhere.
     for (owner, block) in pods.blocks() {
-        let told = if owner == pods::NOBODY {
+        let told = if owner == pods::NO_OWNER {
             block.len()
         } else {
             1

@@ -64,7 +64,7 @@ impl Words {
             .filter(begins)
             .map(|node| node.id.name.clone())
             .collect();
-        k8s_model::sort::sort(&mut named);
+        named.sort();
         named
     }
 

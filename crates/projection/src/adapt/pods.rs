@@ -4,9 +4,10 @@ use super::id;
 use super::pod_filter::PodFilter;
 use super::scope::{CreationOrder, ROOTS, SEEN};
 use super::services::ServiceCache;
-use crate::model::{ControllerCard, Id, Node, Pod, PodBlock, natural};
+use crate::model::{ControllerCard, Id, Node, Pod, PodBlock};
 use crate::totals::PodTotals;
 use i18n::{Message, msg};
+use k8s_model::natural::natural_cmp;
 use k8s_model::sources::{self, Reference};
 use k8s_model::{Kind, Labels, Object, ObjectRef, OwnerReference, Uid};
 use sim_core::deferred_drop;
@@ -78,7 +79,7 @@ impl Drop for Pods {
 }
 
 /// Stands for the owner of a Pod without one.
-pub const NOBODY: Uid = Uid(0);
+pub const NO_OWNER: Uid = Uid(0);
 
 impl Pods {
     /// Applies a write.
@@ -123,11 +124,14 @@ impl Pods {
                 .or_insert_with(|| owner.uid.to_string().into())
                 .clone();
         }
-        pod.labels = self.labels_of(owner.map_or(NOBODY, |owner| owner.uid), &object.meta.labels);
+        pod.labels = self.labels_of(
+            owner.map_or(NO_OWNER, |owner| owner.uid),
+            &object.meta.labels,
+        );
         if object.meta.is_deleting() {
             self.leaving.insert(uid, object.clone());
         }
-        self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
+        self.put(owner.map_or(NO_OWNER, |owner| owner.uid), uid, Rc::new(pod));
     }
 
     /// Records the references of a Pod, unless a workload that owns it has them.
@@ -295,7 +299,7 @@ impl Pods {
                 |(at, object): (usize, &Rc<Object>)| Some((at, Rc::new(super::node(object)?)));
             let mut all: Vec<(usize, Rc<Node>)> =
                 objects.iter().enumerate().filter_map(read).collect();
-            k8s_model::sort::sort_by(&mut all, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+            all.sort_by(|(_, a), (_, b)| natural_cmp(&a.id.name, &b.id.name));
             let of = |object: &Rc<Object>| ReadNode {
                 uid: object.meta.uid,
                 version: object.meta.resource_version,
@@ -380,7 +384,7 @@ impl Pods {
 
     /// Returns the Pods without an owner.
     pub fn bare(&self) -> PodBlock {
-        self.of(NOBODY)
+        self.of(NO_OWNER)
     }
 
     /// Totals of an owner's Pods.

@@ -35,7 +35,7 @@ impl<'a> BudgetTargets<'a> {
             .iter()
             .flat_map(|selector| selector.match_labels.iter());
         let mut labelled: BTreeMap<String, Vec<Target>> =
-            k8s_model::sort::tree(named.map(|label| (pair(label), Vec::new())));
+            named.map(|label| (pair(label), Vec::new())).collect();
         let wants_all = selectors
             .iter()
             .any(|selector| selector.match_labels.is_empty());
@@ -71,9 +71,11 @@ impl<'a> BudgetTargets<'a> {
         let selector = BudgetSpec::of(budget).selector?;
         let labels = |pod: &Pod| {
             let pairs = pod.labels.iter().filter_map(|label| label.split_once('='));
-            Labels::new(k8s_model::sort::tree(
-                pairs.map(|(key, value)| (key.into(), value.into())),
-            ))
+            Labels::new(
+                pairs
+                    .map(|(key, value)| (key.into(), value.into()))
+                    .collect(),
+            )
         };
         let selects = |target: &&Target| {
             target.pod.id.namespace == budget.meta.namespace

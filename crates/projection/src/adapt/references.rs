@@ -127,7 +127,7 @@ impl ReferenceReader<'_> {
         };
         let children = self.owned.get(&object.meta.uid).into_iter().flatten();
         let mut sets: Vec<&Rc<Object>> = children.filter(|child| child.kind == kind).collect();
-        k8s_model::sort::sort_by_key(&mut sets, |set| revision(set));
+        sets.sort_by_key(|set| revision(set));
         let mut root = Root {
             controller,
             ..Root::default()

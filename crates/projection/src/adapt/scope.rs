@@ -1,7 +1,8 @@
 //! Scope of the cluster to show.
 
-use crate::model::{Id, natural};
+use crate::model::Id;
 use cluster::Sim;
+use k8s_model::natural::natural_cmp;
 use k8s_model::{Kind, Object, ObjectRef, Uid};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -41,7 +42,7 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
 
 /// Iterates over workloads and Pods without an owner, in that order.
 pub fn roots(sim: &Sim) -> impl Iterator<Item = &Rc<Object>> {
-    let all = workloads().flat_map(|kind| sim.list(kind));
+    let all = workloads().flat_map(|kind| sim.store().list(kind));
     all.filter(|object| object.meta.controller().is_none())
 }
 
@@ -80,7 +81,7 @@ pub(super) fn by_creation(a: &Object, b: &Object) -> std::cmp::Ordering {
     let (a, b) = (&a.meta, &b.meta);
     (a.creation_timestamp, &a.namespace)
         .cmp(&(b.creation_timestamp, &b.namespace))
-        .then_with(|| natural(&a.name, &b.name))
+        .then_with(|| natural_cmp(&a.name, &b.name))
 }
 
 /// Cached order of objects by creation and name. Since neither changes, the order is reused as long as the objects are the same.
@@ -100,9 +101,9 @@ impl CreationOrder {
             .eq(objects.iter().map(|object| object.meta.uid))
         {
             self.uids = objects.iter().map(|object| object.meta.uid).collect();
-            self.order = k8s_model::sort::indices(objects.len(), &mut |a, b| {
-                by_creation(&objects[a], &objects[b])
-            });
+            self.order = (0..objects.len() as u32).collect();
+            self.order
+                .sort_by(|a, b| by_creation(&objects[*a as usize], &objects[*b as usize]));
         }
         self.order
             .iter()

@@ -3,10 +3,11 @@
 use super::scope::SEEN;
 use super::scope::text;
 use super::scope::{Lister, id};
-use crate::model::{Endpoint, Service, natural};
+use crate::model::{Endpoint, Service, ServicePort};
 use cluster::Sim;
 use cluster_network::connectivity::unanswered_port;
 use i18n::{Message, msg};
+use k8s_model::natural::natural_cmp;
 use k8s_model::network::{EndpointSlice, SERVICE_NAME, TargetRef};
 use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
 use std::cell::OnceCell;
@@ -94,11 +95,10 @@ impl ServiceReading {
     pub fn finish(mut self, known: &mut ServiceCache) -> Vec<Rc<Service>> {
         // Deleted Services are dropped once they outnumber the existing ones.
         if known.0.len() > 2 * self.objects.len() {
-            let there: BTreeSet<Uid> =
-                k8s_model::sort::tree(self.objects.iter().map(|object| object.meta.uid));
+            let there: BTreeSet<Uid> = self.objects.iter().map(|object| object.meta.uid).collect();
             known.0.retain(|uid, _| there.contains(uid));
         }
-        k8s_model::sort::sort_by(&mut self.services, |a, b| a.id.cmp(&b.id));
+        self.services.sort_by(|a, b| a.id.cmp(&b.id));
         self.services
     }
 
@@ -186,9 +186,7 @@ impl ReadService {
                 Some((read, leads(target).then_some(target.uid)))
             })
             .collect();
-        k8s_model::sort::sort_by(&mut listed, |(a, _), (b, _)| {
-            natural(&a.pod, &b.pod).then_with(|| a.cmp(b))
-        });
+        listed.sort_by(|(a, _), (b, _)| natural_cmp(&a.pod, &b.pod).then_with(|| a.cmp(b)));
         listed.dedup_by(|(a, _), (b, _)| a.pod == b.pod);
         let targets = listed
             .iter()
@@ -203,8 +201,9 @@ impl ReadService {
         } else {
             body.spec.kind.to_string()
         };
-        let port = |port: &k8s_model::network::ServicePort| {
-            format!("{} → {}", port.port, text(Some(&port.target_port)))
+        let port = |port: &k8s_model::network::ServicePort| ServicePort {
+            port: port.port,
+            target: text(Some(&port.target_port)),
         };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
@@ -265,12 +264,12 @@ pub fn hint_unanswered(services: &mut [Rc<Service>], sim: &Sim) {
         .take(SEEN)
         .filter(|service| service.hint.is_empty() && service.ready() > 0)
     {
-        let object = sim.get(&ObjectRef::new(
+        let object = sim.store().get(&ObjectRef::new(
             Kind::Service,
             &service.id.namespace,
             &service.id.name,
         ));
-        if let Some((port, _)) = object.and_then(|object| unanswered_port(sim.server(), object)) {
+        if let Some((port, _)) = object.and_then(|object| unanswered_port(sim.store(), object)) {
             Rc::make_mut(service).hint = msg::hint_unanswered(i64::from(port.port));
         }
     }

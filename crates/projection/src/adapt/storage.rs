@@ -2,9 +2,10 @@
 
 use super::scope::id;
 use super::scope::text;
-use crate::model::{Claim, Node, Volume, natural};
+use crate::model::{Claim, Node, Volume};
 use i18n::{Message, msg};
 use k8s_model::Object;
+use k8s_model::natural::natural_cmp;
 use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim};
 use k8s_model::workload::StatefulSet;
 use std::rc::Rc;
@@ -63,10 +64,10 @@ pub(super) fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
         })
     };
     let mut out: Vec<Claim> = claims.iter().filter_map(read).collect();
-    k8s_model::sort::sort_by(&mut out, |a, b| {
+    out.sort_by(|a, b| {
         a.id.namespace
             .cmp(&b.id.namespace)
-            .then_with(|| natural(&a.id.name, &b.id.name))
+            .then_with(|| natural_cmp(&a.id.name, &b.id.name))
     });
     out
 }

@@ -71,7 +71,7 @@ pub fn budget(
         .iter()
         .filter(|set| set.meta.is_controlled_by(object.meta.uid))
         .collect();
-    k8s_model::sort::sort_by_key(&mut sets, |set| revision(set));
+    sets.sort_by_key(|set| revision(set));
     let newest = sets.last().map(|set| set.meta.uid);
     let mut out = Budget {
         uid: object.meta.uid.to_string(),

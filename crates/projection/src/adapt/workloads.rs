@@ -2,7 +2,7 @@
 
 use super::scope::id;
 use super::scope::text;
-use crate::model::{ControllerCard, Counter, Metric, Tone, counters};
+use crate::model::{CardCaption, ControllerCard, Counter, Metric, Tone, counters};
 use i18n::format::short_count;
 use i18n::{Message, msg};
 use k8s_model::workload::Deployment;
@@ -34,7 +34,6 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
     let whole = |n: i32| n.max(0) as u64;
     let mut out = ControllerCard {
         id: id(object),
-        caption: Message::name(object.kind),
         leaving: object.meta.is_deleting(),
         ..ControllerCard::default()
     };
@@ -78,7 +77,7 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
         }
         Body::ReplicaSet(body) => {
             if revision(object) > 0 {
-                out.caption = msg::card_revision(revision(object));
+                out.caption = CardCaption::KindRevision(revision(object));
             }
             out.counters = counters(
                 whole(body.spec.replicas),

@@ -11,14 +11,17 @@ mod workload;
 mod tests;
 
 pub use crate::block::PodBlock;
-pub use id::{Id, natural};
+pub use id::Id;
+use k8s_model::natural::natural_cmp;
 pub use node::Node;
 pub use pod::{Pod, PodState};
-pub use service::{Endpoint, PENDING, Service};
+pub use service::{Endpoint, PENDING, Service, ServicePort};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 pub use storage::{Claim, Class, Removed, Used, Volume};
-pub use workload::{ControllerCard, Counter, Group, Metric, Policy, Root, Tone, counters};
+pub use workload::{
+    CardCaption, ControllerCard, Counter, Group, Metric, Policy, Root, Tone, counters,
+};
 
 /// Number of Pods up to which a search visits each.
 pub(super) const FEW: usize = 200;
@@ -132,7 +135,7 @@ impl Model {
                 .namespace
                 .as_str()
                 .cmp(namespace)
-                .then_with(|| natural(&claim.id.name, name))
+                .then_with(|| natural_cmp(&claim.id.name, name))
         };
         self.claims.binary_search_by(order).ok()
     }
@@ -141,7 +144,7 @@ impl Model {
     pub fn volume(&self, name: &str) -> Option<&Volume> {
         let at = self
             .volumes
-            .binary_search_by(|volume| natural(&volume.id.name, name))
+            .binary_search_by(|volume| natural_cmp(&volume.id.name, name))
             .ok()?;
         self.volumes.get(at)
     }

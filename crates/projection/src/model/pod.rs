@@ -1,8 +1,9 @@
 //! View model of a Pod.
 
-use super::id::{Id, natural};
+use super::id::Id;
 use i18n::{Message, msg};
 use k8s_model::Str;
+use k8s_model::natural::natural_cmp;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -130,7 +131,7 @@ impl Pod {
             (Some(x), Some(y)) if x != y => x.cmp(&y),
             _ => (self.created, &self.id.namespace)
                 .cmp(&(other.created, &other.id.namespace))
-                .then_with(|| natural(&self.id.name, &other.id.name))
+                .then_with(|| natural_cmp(&self.id.name, &other.id.name))
                 .then_with(|| self.id.uid.cmp(&other.id.uid)),
         }
     }

@@ -1,8 +1,18 @@
 //! Services and their endpoints.
 
-use super::id::{Id, natural};
+use super::id::Id;
 use super::workload::Root;
 use i18n::Message;
+use k8s_model::natural::natural_cmp;
+
+/// Port of a Service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServicePort {
+    /// Port of the virtual IP.
+    pub port: i32,
+    /// Port of the Pods: a number or a name.
+    pub target: String,
+}
 
 /// A Service.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +30,8 @@ pub struct Service {
     pub slice: Option<Id>,
     /// Cluster IP; empty for a headless Service.
     pub address: String,
-    /// Ports: `80 → 8080`.
-    pub ports: Vec<String>,
+    /// Ports.
+    pub ports: Vec<ServicePort>,
     /// Node ports, such as `30080`.
     pub node_ports: Vec<String>,
     /// Address of its load balancer, or [`PENDING`]; empty if it has none.
@@ -74,7 +84,7 @@ impl Service {
     /// Returns the endpoint of a Pod.
     pub fn endpoint(&self, pod: &str) -> Option<&Endpoint> {
         self.endpoints
-            .binary_search_by(|endpoint| natural(&endpoint.pod, pod))
+            .binary_search_by(|endpoint| natural_cmp(&endpoint.pod, pod))
             .ok()
             .map(|at| &self.endpoints[at])
     }
@@ -83,7 +93,7 @@ impl Service {
     pub fn reaches(&self, of: &str) -> Option<bool> {
         let from = self
             .endpoints
-            .partition_point(|endpoint| natural(&endpoint.pod, of).is_lt());
+            .partition_point(|endpoint| natural_cmp(&endpoint.pod, of).is_lt());
         let mut own = self.endpoints[from..]
             .iter()
             .take_while(|endpoint| endpoint.pod.starts_with(of))

@@ -1,13 +1,14 @@
 //! Counting of Pods and comparison of names.
 
-use super::id::{Id, natural};
+use super::id::Id;
 use super::pod::Pod;
 use super::workload::{Tone, counters};
+use k8s_model::natural::natural_cmp;
 
 #[test]
 fn names_sort_with_their_numbers_as_numbers() {
     let mut names = ["node-10", "node-2", "node-1", "a", "node-2b"];
-    names.sort_by(|a, b| natural(a, b));
+    names.sort_by(|a, b| natural_cmp(a, b));
     assert_eq!(names, ["a", "node-1", "node-2", "node-2b", "node-10"]);
     let mut names = [
         "a-010",
@@ -19,7 +20,7 @@ fn names_sort_with_their_numbers_as_numbers() {
         "a-b",
         "a-123456789012345678901234567890123456789012",
     ];
-    names.sort_by(|a, b| natural(a, b));
+    names.sort_by(|a, b| natural_cmp(a, b));
     assert_eq!(
         names,
         [

@@ -80,13 +80,46 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     ]
 }
 
+/// Line over the name on the card of a controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CardCaption {
+    /// Kind.
+    #[default]
+    Kind,
+    /// Kind and revision: `ReplicaSet · revision 1`.
+    KindRevision(i64),
+    /// Revision, for little room.
+    Revision(i64),
+}
+
+impl CardCaption {
+    /// Returns the caption without the kind, if the revision suffices.
+    pub fn short(self) -> CardCaption {
+        match self {
+            CardCaption::Kind => CardCaption::Kind,
+            CardCaption::KindRevision(revision) | CardCaption::Revision(revision) => {
+                CardCaption::Revision(revision)
+            }
+        }
+    }
+
+    /// Words of the caption for a kind.
+    pub fn words(self, kind: &str) -> Message {
+        match self {
+            CardCaption::Kind => Message::name(kind),
+            CardCaption::KindRevision(revision) => msg::card_revision(revision),
+            CardCaption::Revision(revision) => msg::why_revision(revision),
+        }
+    }
+}
+
 /// Card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControllerCard {
     /// Identity.
     pub id: Id,
-    /// Line over the name: `ReplicaSet · revision 1`.
-    pub caption: Message,
+    /// Line over the name.
+    pub caption: CardCaption,
     /// Counters: desired, current, ready.
     pub counters: Vec<Counter>,
     /// Fact at the foot.

@@ -52,13 +52,20 @@ fn a_hundred_pods_take_three_and_a_half_seconds() {
         (3_450..3_700).contains(&span),
         "then twenty a second: {span} ms"
     );
-    let status = sim.list(Kind::ReplicaSet).next().unwrap().to_value()["status"].clone();
+    let status = sim
+        .store()
+        .list(Kind::ReplicaSet)
+        .next()
+        .unwrap()
+        .to_value()["status"]
+        .clone();
     assert_eq!(
         (&status["readyReplicas"], &status["conditions"]),
         (&100.into(), &serde_json::Value::Null),
         "nothing has failed"
     );
     let told = sim
+        .store()
         .list(Kind::Event)
         .map(|e| e.to_value())
         .filter(|e| e["reason"] == "FailedCreate")
@@ -95,6 +102,7 @@ fn a_rollout_ends_with_what_was_asked_for() {
     apply(&mut sim, &deployment.replace("image: i", "image: j"));
     sim.advance(Time(200_000_000), usize::MAX);
     let images: Vec<_> = sim
+        .store()
         .list(Kind::Pod)
         .map(|o| o.to_value()["spec"]["containers"][0]["image"].clone())
         .collect();
@@ -102,7 +110,13 @@ fn a_rollout_ends_with_what_was_asked_for() {
         images.len() == 40 && images.iter().all(|image| image == "j"),
         "{images:?}"
     );
-    let status = sim.list(Kind::Deployment).next().unwrap().to_value()["status"].clone();
+    let status = sim
+        .store()
+        .list(Kind::Deployment)
+        .next()
+        .unwrap()
+        .to_value()["status"]
+        .clone();
     assert_eq!(
         (&status["updatedReplicas"], &status["availableReplicas"]),
         (&40.into(), &40.into())

@@ -25,7 +25,8 @@ fn run(text: &str) -> Sim {
 }
 
 fn object(sim: &Sim, kind: Kind, name: &str) -> Value {
-    sim.get(&ObjectRef::new(kind, "default", name))
+    sim.store()
+        .get(&ObjectRef::new(kind, "default", name))
         .unwrap_or_else(|| panic!("no {} {name}", kind.name()))
         .to_value()
 }
@@ -59,7 +60,7 @@ fn budget_counts_a_deployment_once_during_a_rollout() {
     let sim = run(&format!(
         "steps:\n- apply: |\n{web}{budget}- wait: settled\n- kubectl: set image deployment/web c=nginx:nonexist\n- wait: 30s\n"
     ));
-    assert!(sim.list(Kind::ReplicaSet).count() == 2);
+    assert!(sim.store().count(Kind::ReplicaSet) == 2);
     let status = &object(&sim, Kind::PodDisruptionBudget, "web")["status"];
     assert_eq!(
         (&status["expectedPods"], &status["desiredHealthy"]),
@@ -78,7 +79,12 @@ fn ready_pods_become_available_beside_unready_ones() {
     // The third Pod fits on no node.
     let nodes = "cluster: {nodes: [{name: node-1, allocatable: {cpu: 2}}]}\n";
     let sim = run(&format!("{nodes}steps:\n- apply: |\n{web}- wait: 60s\n"));
-    let set = sim.list(Kind::ReplicaSet).next().unwrap().to_value();
+    let set = sim
+        .store()
+        .list(Kind::ReplicaSet)
+        .next()
+        .unwrap()
+        .to_value();
     assert_eq!(
         (
             &set["status"]["readyReplicas"],
@@ -150,7 +156,7 @@ fn pods_of_a_silent_node_are_marked_after_a_refused_update() {
     let sim = run(&format!(
         "cluster: {{nodes: 1, controllerManager: {{nodeMonitorGracePeriod: 8s, nodeMonitorPeriod: 5s}}}}\nsteps:\n- apply: |\n{web}- wait: settled\n- fault: conflict pod/{{{{pod:web:0}}}}\n- fault: node-down node-1\n- wait: 30s\n"
     ));
-    let pod = sim.list(Kind::Pod).next().unwrap().to_value();
+    let pod = sim.store().list(Kind::Pod).next().unwrap().to_value();
     let ready = pod["status"]["conditions"]
         .as_array()
         .unwrap()
@@ -245,7 +251,8 @@ fn kinds_of_other_groups_are_not_the_built_in_ones() {
     let ids: Vec<_> = [knative, Kind::Service, kruise, Kind::StatefulSet]
         .into_iter()
         .flat_map(|kind| {
-            sim.list(kind)
+            sim.store()
+                .list(kind)
                 .filter(|object| object.meta.name != "kubernetes")
                 .map(|object| adapt::id(object).kind)
                 .collect::<Vec<_>>()
@@ -284,7 +291,7 @@ fn budget_counts_the_replicas_of_a_custom_controller() {
         "steps:\n{FOREIGN}- apply: |\n    apiVersion: apps.kruise.io/v1beta1\n    kind: StatefulSet\n    metadata: {{name: db}}\n    spec: {{replicas: 5}}\n"
     ));
     let kruise = Kind::from_api("apps.kruise.io/v1beta1", "StatefulSet").unwrap();
-    let uid = sim.list(kruise).next().unwrap().meta.uid;
+    let uid = sim.store().list(kruise).next().unwrap().meta.uid;
     let pod = format!(
         "apiVersion: v1
 kind: Pod

@@ -53,6 +53,13 @@ fn trace_of(text: &str, seed: u64, slice: usize) -> Vec<u8> {
 }
 
 #[test]
+fn a_background_command_of_the_last_step_runs() {
+    let text = "name: a\nsteps:\n- kubectl: get nodes\n  background: true\n";
+    let trace = String::from_utf8(trace_of(text, 1, usize::MAX)).unwrap();
+    assert!(trace.contains("node-1"), "{trace}");
+}
+
+#[test]
 fn a_run_in_slices_gives_the_same_bytes() {
     for name in [
         "b-rolling-3-default",
@@ -97,34 +104,35 @@ fn another_seed_is_another_history() {
 /// A script that waits is polled between frames. The history has only the polls that mattered; with them it comes as far again.
 #[test]
 fn a_script_that_waits_is_repeated_from_the_history() {
-    use actions;
-    use actions::Action;
+    use actions::{Action, Host};
     let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
                 kubectl create configmap b --from-literal=k=$i";
     let fresh = || Sim::new(ClusterConfig::default(), 1);
-    let (mut sim, mut waiting, mut history) =
-        (fresh(), actions::WaitingCommands::default(), Vec::new());
+    let (mut host, mut history) = (Host::new(fresh()), Vec::new());
     for command in
         std::iter::once(Action::Kubectl(line.into())).chain(std::iter::repeat_n(Action::Poll, 100))
     {
-        if actions::run(&mut sim, &mut waiting, &command).changed {
-            history.push((sim.now(), command));
+        if host.run(&command).changed {
+            history.push((host.sim.now(), command));
         }
-        sim.advance(sim.now().after(70_000), usize::MAX);
+        host.advance(host.sim.now().after(70_000), usize::MAX);
     }
     assert!(
-        waiting.terminal.is_empty() && history.len() < 15,
+        host.waiting.terminal.is_empty() && history.len() < 15,
         "{}",
         history.len()
     );
-    let (mut again, mut waiting) = (fresh(), actions::WaitingCommands::default());
+    let sim = host.sim;
+    let mut host = Host::new(fresh());
     for (at, command) in &history {
-        again.advance(*at, usize::MAX);
-        actions::run(&mut again, &mut waiting, command);
+        host.advance(*at, usize::MAX);
+        host.run(command);
     }
-    again.advance(sim.now(), usize::MAX);
+    host.advance(sim.now(), usize::MAX);
+    let again = host.sim;
     let written = |sim: &Sim| {
-        sim.list(Kind::ConfigMap)
+        sim.store()
+            .list(Kind::ConfigMap)
             .map(|object| object.to_value().to_string())
             .collect::<Vec<_>>()
     };

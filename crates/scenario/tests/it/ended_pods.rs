@@ -13,7 +13,8 @@ fn cluster(kept: u32) -> Sim {
 }
 
 fn names(sim: &Sim) -> String {
-    sim.list(Kind::Pod)
+    sim.store()
+        .list(Kind::Pod)
         .map(|o| o.meta.name.as_str())
         .collect::<Vec<_>>()
         .join(" ")
@@ -66,13 +67,14 @@ fn who_says_that_a_pod_has_failed_ends_its_containers() {
         "patch pod/p --type merge -p '{\"status\": {\"phase\": \"Failed\"}}' --subresource=status";
     assert_eq!(Session::start(&mut sim, &split(patch), "").exit, Some(0));
     sim.advance(Time(10_000_000), usize::MAX);
-    let pod = sim.list(Kind::Pod).next().unwrap().to_value();
+    let pod = sim.store().list(Kind::Pod).next().unwrap().to_value();
     assert_eq!(pod["status"]["phase"], "Failed");
     assert_eq!(
         pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"],
         0
     );
     let events: Vec<_> = sim
+        .store()
         .list(Kind::Event)
         .map(|e| e.to_value())
         .filter(|e| e["reason"] == "Killing")

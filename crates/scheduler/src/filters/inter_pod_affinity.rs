@@ -4,124 +4,147 @@
 
 use crate::framework::{Cycle, Filter, NODE_LABELS, POD_GONE, POD_PLACED, Refusal};
 use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
-use crate::terms::{same_domain, selects};
+use crate::terms::{DomainSums, same_domain, selects};
+use crate::unschedulable::UnschedulableReason;
 use k8s_model::Object;
 use k8s_model::node::Node;
-use k8s_model::pod::Pod;
+use k8s_model::pod::{Pod, PodAffinityTerm};
 use std::rc::Rc;
 
 /// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "InterPodAffinity",
-    asks: Some(asks),
+    applies: Some(applies),
     filter,
     explain,
     requeue_on: POD_GONE | POD_PLACED | NODE_LABELS,
 };
 
-/// Returns true if a Pod on any node in the node's domain passes the test.
-fn any_in_domain(
-    cycle: &Cycle<'_>,
-    node: &Object,
-    key: &str,
-    test: impl Fn(&Object) -> bool,
-) -> bool {
-    node.meta.label(key).is_some()
-        && cycle.nodes.values().any(|info| {
-            info.node
-                .as_ref()
-                .is_some_and(|n| same_domain(n, node, key))
-                && info.pods.values().any(|pod| test(pod))
-        })
+/// Terms matched by the Pods of each domain (`preFilterState`).
+#[derive(Default)]
+pub(crate) struct AffinityCounts<'c> {
+    /// Pods whose required anti-affinity selects this Pod, by their terms.
+    existing_anti_affinity: DomainSums<'c>,
+    /// Pods that all required affinity terms of this Pod select.
+    affinity: DomainSums<'c>,
+    /// Pods that a required anti-affinity term of this Pod selects.
+    anti_affinity: DomainSums<'c>,
 }
 
-fn asks(cycle: &Cycle<'_>) -> bool {
-    let affinity = &cycle.pod.spec.affinity;
-    cycle.nodes.unsociable > 0
-        || !affinity
+impl<'c> AffinityCounts<'c> {
+    /// Counts the matched terms over all nodes.
+    pub fn new(cycle: &Cycle<'c>) -> AffinityCounts<'c> {
+        let mut counts = AffinityCounts::default();
+        let object = cycle.object;
+        let namespace = &object.meta.namespace;
+        let (near, far) = required_terms(cycle.pod);
+        let has_terms = !near.is_empty() || !far.is_empty();
+        for info in cycle.nodes.values() {
+            let Some(node) = info.node.as_deref() else {
+                continue;
+            };
+            if info.with_required_anti_affinity > 0 {
+                for other in info.pods.values() {
+                    let terms = required_terms(other.body::<Pod>()).1;
+                    let namespace = &other.meta.namespace;
+                    for term in terms
+                        .iter()
+                        .filter(|term| selects(term, namespace, object, cycle))
+                    {
+                        counts
+                            .existing_anti_affinity
+                            .add(&term.topology_key, node, 1);
+                    }
+                }
+            }
+            for other in info.pods.values().filter(|_| has_terms) {
+                if matches_all(near, object, other, cycle) {
+                    near.iter()
+                        .for_each(|term| counts.affinity.add(&term.topology_key, node, 1));
+                }
+                for term in far
+                    .iter()
+                    .filter(|term| selects(term, namespace, other, cycle))
+                {
+                    counts.anti_affinity.add(&term.topology_key, node, 1);
+                }
+            }
+        }
+        counts
+    }
+}
+
+/// Returns the required affinity and anti-affinity terms of a Pod.
+fn required_terms(pod: &Pod) -> (&[PodAffinityTerm], &[PodAffinityTerm]) {
+    let affinity = &pod.spec.affinity;
+    (
+        &affinity
             .pod_affinity
-            .required_during_scheduling_ignored_during_execution
-            .is_empty()
-        || !affinity
+            .required_during_scheduling_ignored_during_execution,
+        &affinity
             .pod_anti_affinity
-            .required_during_scheduling_ignored_during_execution
-            .is_empty()
+            .required_during_scheduling_ignored_during_execution,
+    )
+}
+
+/// Returns true if all affinity terms of a Pod select the other Pod: only then it counts (`podMatchesAllAffinityTerms`).
+fn matches_all(
+    near: &[PodAffinityTerm],
+    object: &Object,
+    other: &Object,
+    cycle: &Cycle<'_>,
+) -> bool {
+    let namespace = &object.meta.namespace;
+    !near.is_empty()
+        && near
+            .iter()
+            .all(|term| selects(term, namespace, other, cycle))
+}
+
+/// Returns true if this Pod or one on a node has required terms.
+pub(crate) fn applies(cycle: &Cycle<'_>) -> bool {
+    let (near, far) = required_terms(cycle.pod);
+    cycle.nodes.with_required_anti_affinity > 0 || !near.is_empty() || !far.is_empty()
 }
 
 fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
-    let (object, affinity) = (cycle.object, &cycle.pod.spec.affinity);
-    let namespace = &object.meta.namespace;
-    let near = &affinity
-        .pod_affinity
-        .required_during_scheduling_ignored_during_execution;
-    // A Pod counts only if all terms select it.
-    let is_meant = |other: &Object| {
-        near.iter()
-            .all(|term| selects(term, namespace, other, cycle))
-    };
-    if !near
+    let (near, far) = required_terms(cycle.pod);
+    let counts = &cycle.affinity;
+    let has_labels = near
         .iter()
-        .all(|term| any_in_domain(cycle, node, &term.topology_key, is_meant))
+        .all(|term| node.meta.label(&term.topology_key).is_some());
+    let has_pods = near
+        .iter()
+        .all(|term| counts.affinity.get(&term.topology_key, node) > 0);
+    // The first Pod of a group with affinity to itself may start anywhere.
+    let is_first =
+        || counts.affinity.is_empty() && matches_all(near, cycle.object, cycle.object, cycle);
+    if !has_labels || !has_pods && !is_first() {
+        return Refusal::unresolvable("node(s) didn't match pod affinity rules");
+    }
+    if far
+        .iter()
+        .any(|term| counts.anti_affinity.get(&term.topology_key, node) > 0)
     {
-        // The first Pod of a group with affinity to itself may start anywhere.
-        let first = || {
-            is_meant(object)
-                && near
-                    .iter()
-                    .all(|term| node.meta.label(&term.topology_key).is_some())
-                && !cycle
-                    .nodes
-                    .values()
-                    .any(|info| info.pods.values().any(|pod| is_meant(pod)))
-        };
-        if !first() {
-            return Refusal::final_("node(s) didn't match pod affinity rules");
-        }
+        return Refusal::unschedulable("node(s) didn't match pod anti-affinity rules");
     }
-    for term in &affinity
-        .pod_anti_affinity
-        .required_during_scheduling_ignored_during_execution
-    {
-        if any_in_domain(cycle, node, &term.topology_key, |other| {
-            selects(term, namespace, other, cycle)
-        }) {
-            return Refusal::for_now("node(s) didn't match pod anti-affinity rules");
-        }
-    }
-    if cycle.nodes.unsociable == 0 {
-        return None;
-    }
-    for info in cycle.nodes.values().filter(|info| info.unsociable > 0) {
-        let Some(home) = info.node.as_ref() else {
-            continue;
-        };
-        for other in info.pods.values() {
-            let terms = &other
-                .body::<Pod>()
-                .spec
-                .affinity
-                .pod_anti_affinity
-                .required_during_scheduling_ignored_during_execution;
-            if terms.iter().any(|t| {
-                same_domain(home, node, &t.topology_key)
-                    && selects(t, &other.meta.namespace, object, cycle)
-            }) {
-                return Refusal::for_now(
-                    "node(s) didn't satisfy existing pods anti-affinity rules",
-                );
-            }
-        }
+    if counts.existing_anti_affinity.total(node) > 0 {
+        return Refusal::unschedulable("node(s) didn't satisfy existing pods anti-affinity rules");
     }
     None
 }
 
-fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+fn explain(
+    cycle: &Cycle<'_>,
+    object: &Rc<Object>,
+    _: &NodeInfo,
+    out: &mut Vec<UnschedulableReason>,
+) {
     out.push(neighbour(cycle, object));
 }
 
 /// Returns the term and Pod behind the refusal.
-fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
+fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> UnschedulableReason {
     let (affinity, namespace) = (&cycle.pod.spec.affinity, &cycle.object.meta.namespace);
     let homes = || {
         cycle
@@ -139,14 +162,14 @@ fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
                 .values()
                 .find(|other| selects(term, namespace, other, cycle))
             {
-                return Refuses::Apart {
+                return UnschedulableReason::PodAntiAffinity {
                     key: term.topology_key.clone(),
-                    from: other.meta.name.clone(),
+                    pod: other.meta.name.clone(),
                 };
             }
         }
     }
-    for (home, info) in homes().filter(|(_, info)| info.unsociable > 0) {
+    for (home, info) in homes().filter(|(_, info)| info.with_required_anti_affinity > 0) {
         for other in info.pods.values() {
             let terms = &other
                 .body::<Pod>()
@@ -159,9 +182,9 @@ fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
                     && selects(t, &other.meta.namespace, cycle.object, cycle)
             });
             if let Some(term) = meant.next() {
-                return Refuses::Apart {
+                return UnschedulableReason::PodAntiAffinity {
                     key: term.topology_key.clone(),
-                    from: other.meta.name.clone(),
+                    pod: other.meta.name.clone(),
                 };
             }
         }
@@ -170,7 +193,7 @@ fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
         .pod_affinity
         .required_during_scheduling_ignored_during_execution
         .first();
-    Refuses::Alone {
+    UnschedulableReason::PodAffinity {
         key: near
             .map(|term| term.topology_key.clone())
             .unwrap_or_default(),

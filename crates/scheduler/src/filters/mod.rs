@@ -10,6 +10,8 @@ mod topology_spread;
 mod unschedulable;
 mod volume_binding;
 
+pub(super) use inter_pod_affinity::AffinityCounts;
+
 use super::framework::{ANY, ClusterChanges, Cycle, Filter, Refusal};
 use k8s_model::Str;
 
@@ -34,23 +36,32 @@ pub(super) fn volume_binding() -> u16 {
         .map_or(0, |at| 1 << at)
 }
 
+/// Returns the matched affinity terms of a Pod, if there are any.
+pub(super) fn affinity_counts<'c>(cycle: &Cycle<'c>) -> AffinityCounts<'c> {
+    if inter_pod_affinity::applies(cycle) {
+        AffinityCounts::new(cycle)
+    } else {
+        AffinityCounts::default()
+    }
+}
+
 /// Returns the filters that apply to the Pod.
-pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
-    let mut asked = Vec::with_capacity(ALL.len());
-    asked.extend(
+pub(super) fn applicable(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
+    let mut applicable = Vec::with_capacity(ALL.len());
+    applicable.extend(
         ALL.iter()
             .copied()
             .enumerate()
-            .filter(|(_, filter)| filter.asks.is_none_or(|asks| asks(cycle))),
+            .filter(|(_, filter)| filter.applies.is_none_or(|applies| applies(cycle))),
     );
-    asked
+    applicable
 }
 
 /// Returns true if a filter applies that most Pods skip: such filters depend on more than the template and the node's totals.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter()
-        .filter_map(|filter| filter.asks)
-        .any(|asks| asks(cycle))
+        .filter_map(|filter| filter.applies)
+        .any(|applies| applies(cycle))
 }
 
 /// Returns the filters whose refusals these changes may resolve, as a set.
@@ -80,7 +91,7 @@ pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
         .iter()
         .map(|(reason, n)| format!("{n} {reason}"))
         .collect();
-    k8s_model::sort::sort(&mut parts);
+    parts.sort();
     format!("0/{nodes} nodes are available: {}.", parts.join(", "))
 }
 
@@ -98,9 +109,9 @@ mod tests {
     #[test]
     fn refusals_are_counted_and_sorted_as_kube_scheduler_prints_them() {
         let refusals = vec![
-            Refusal::final_("node(s) were unschedulable"),
-            Refusal::final_("node(s) were unschedulable"),
-            Refusal::final_("node(s) had untolerated taint(s)"),
+            Refusal::unresolvable("node(s) were unschedulable"),
+            Refusal::unresolvable("node(s) were unschedulable"),
+            Refusal::unresolvable("node(s) had untolerated taint(s)"),
         ];
         let text = reasons(3, &refusals.into_iter().flatten().collect::<Vec<_>>());
         assert_eq!(

@@ -5,7 +5,7 @@
 use crate::framework::{Cycle, Filter, NODE_LABELS, Refusal};
 use crate::matching::fits_affinity;
 use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
+use crate::unschedulable::UnschedulableReason;
 use k8s_model::Object;
 use k8s_model::node::Node;
 use k8s_model::pod::NodeSelectorTerm;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeAffinity",
-    asks: None,
+    applies: None,
     filter,
     explain,
     requeue_on: NODE_LABELS,
@@ -51,17 +51,22 @@ fn pinned(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<
     {
         return None;
     }
-    Refusal::final_("node(s) didn't satisfy plugin(s) [NodeAffinity]")
+    Refusal::unresolvable("node(s) didn't satisfy plugin(s) [NodeAffinity]")
 }
 
 fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     if !fits_affinity(&cycle.pod.spec, object) {
-        return Refusal::final_("node(s) didn't match Pod's node affinity/selector");
+        return Refusal::unresolvable("node(s) didn't match Pod's node affinity/selector");
     }
     None
 }
 
-fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+fn explain(
+    cycle: &Cycle<'_>,
+    object: &Rc<Object>,
+    _: &NodeInfo,
+    out: &mut Vec<UnschedulableReason>,
+) {
     let differs = cycle
         .pod
         .spec
@@ -69,11 +74,11 @@ fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<R
         .iter()
         .find(|(key, want)| object.meta.label(key) != Some(*want));
     out.push(match differs {
-        Some((key, want)) => Refuses::Label {
+        Some((key, want)) => UnschedulableReason::NodeSelector {
             key: key.clone(),
             want: want.clone(),
             has: object.meta.label(key).cloned(),
         },
-        None => Refuses::Affinity,
+        None => UnschedulableReason::NodeAffinity,
     });
 }

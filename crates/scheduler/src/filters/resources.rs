@@ -4,7 +4,7 @@
 
 use crate::framework::{Cycle, Filter, NODE_ALLOCATABLE, POD_GONE, Refusal};
 use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
+use crate::unschedulable::UnschedulableReason;
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::quantity::units_of;
@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeResourcesFit",
-    asks: None,
+    applies: None,
     filter,
     explain,
     requeue_on: POD_GONE | NODE_ALLOCATABLE,
@@ -77,33 +77,30 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, info: &NodeInfo) -> Option
     })
 }
 
-fn explain(cycle: &Cycle<'_>, _: &Rc<Object>, info: &NodeInfo, out: &mut Vec<Refuses>) {
-    let (asks, all, free) = (
-        cycle.pod.spec.requests,
-        info.allocatable,
-        info.allocatable.minus(info.requested),
-    );
+fn explain(cycle: &Cycle<'_>, _: &Rc<Object>, info: &NodeInfo, out: &mut Vec<UnschedulableReason>) {
+    let (requests, all) = (cycle.pod.spec.requests, info.allocatable);
+    let free = all.minus(info.requested);
     if info.pods.len() as i64 + 1 > info.max_pods {
-        out.push(Refuses::Pods {
+        out.push(UnschedulableReason::TooManyPods {
             most: info.max_pods,
         });
     }
-    for (what, asks, free, all) in [
-        ("cpu", asks.cpu, free.cpu, all.cpu),
-        ("memory", asks.memory, free.memory, all.memory),
+    for (resource, requested, free, allocatable) in [
+        ("cpu", requests.cpu, free.cpu, all.cpu),
+        ("memory", requests.memory, free.memory, all.memory),
         (
             "ephemeral-storage",
-            asks.ephemeral,
+            requests.ephemeral,
             free.ephemeral,
             all.ephemeral,
         ),
     ] {
-        if asks > 0 && asks > free {
-            out.push(Refuses::Short {
-                what,
-                asks,
+        if requested > 0 && requested > free {
+            out.push(UnschedulableReason::InsufficientResource {
+                resource,
+                requested,
                 free,
-                all,
+                allocatable,
             });
         }
     }

@@ -5,7 +5,7 @@
 use crate::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
 use crate::matching::tolerates;
 use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
+use crate::unschedulable::UnschedulableReason;
 use k8s_model::Object;
 use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "TaintToleration",
-    asks: None,
+    applies: None,
     filter,
     explain,
     requeue_on: NODE_TAINTS,
@@ -21,7 +21,7 @@ pub(super) const FILTER: Filter = Filter {
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
     untolerated(cycle, node)?;
-    Refusal::final_("node(s) had untolerated taint(s)")
+    Refusal::unresolvable("node(s) had untolerated taint(s)")
 }
 
 /// Returns the first taint that is not tolerated. That of a cordoned node is left to the unschedulable filter; when the node is
@@ -36,9 +36,14 @@ fn untolerated<'n>(cycle: &Cycle<'_>, node: &'n Node) -> Option<&'n Taint> {
     hard.find(|taint| !tolerates(&cycle.pod.spec.tolerations, taint))
 }
 
-fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+fn explain(
+    cycle: &Cycle<'_>,
+    object: &Rc<Object>,
+    _: &NodeInfo,
+    out: &mut Vec<UnschedulableReason>,
+) {
     if let Some(t) = untolerated(cycle, object.body()) {
-        out.push(Refuses::Taint {
+        out.push(UnschedulableReason::UntoleratedTaint {
             key: t.key.clone(),
             value: t.value.clone(),
             effect: t.effect.clone(),

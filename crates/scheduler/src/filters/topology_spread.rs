@@ -6,7 +6,7 @@ use crate::framework::{
     Cycle, Filter, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, Refusal,
 };
 use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
+use crate::unschedulable::UnschedulableReason;
 use k8s_model::Object;
 use k8s_model::node::Node;
 use std::rc::Rc;
@@ -14,13 +14,13 @@ use std::rc::Rc;
 /// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "PodTopologySpread",
-    asks: Some(asks),
+    applies: Some(applies),
     filter,
     explain,
     requeue_on: POD_GONE | POD_PLACED | NODE_GONE | NODE_LABELS | NODE_TAINTS,
 };
 
-fn asks(cycle: &Cycle<'_>) -> bool {
+fn applies(cycle: &Cycle<'_>) -> bool {
     !cycle.spread.is_empty()
 }
 
@@ -28,7 +28,7 @@ fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Re
     for counted in &cycle.spread {
         let constraint = counted.constraint;
         let Some(value) = node.meta.label(&constraint.topology_key) else {
-            return Refusal::final_(
+            return Refusal::unresolvable(
                 "node(s) didn't match pod topology spread constraints (missing required label)",
             );
         };
@@ -36,30 +36,35 @@ fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Re
             .label_selector
             .as_ref()
             .is_some_and(|s| s.matches(&cycle.object.meta.labels));
-        if counted.in_domain(value) + i64::from(own) - counted.fewest() > constraint.max_skew {
-            return Refusal::for_now("node(s) didn't match pod topology spread constraints");
+        if counted.in_domain(value) + i64::from(own) - counted.fewest > constraint.max_skew {
+            return Refusal::unschedulable("node(s) didn't match pod topology spread constraints");
         }
     }
     None
 }
 
-fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+fn explain(
+    cycle: &Cycle<'_>,
+    object: &Rc<Object>,
+    _: &NodeInfo,
+    out: &mut Vec<UnschedulableReason>,
+) {
     for counted in &cycle.spread {
         let (key, most) = (
             counted.constraint.topology_key.clone(),
             counted.constraint.max_skew,
         );
         let Some(domain) = object.meta.label(&key).cloned() else {
-            return out.push(Refuses::NoDomain { key });
+            return out.push(UnschedulableReason::MissingTopologyKey { key });
         };
         let own = counted
             .constraint
             .label_selector
             .as_ref()
             .is_some_and(|s| s.matches(&cycle.object.meta.labels));
-        let (here, fewest) = (counted.in_domain(&domain), counted.fewest());
+        let (here, fewest) = (counted.in_domain(&domain), counted.fewest);
         if here + i64::from(own) - fewest > most {
-            return out.push(Refuses::Spread {
+            return out.push(UnschedulableReason::TopologySpread {
                 key,
                 domain,
                 here,

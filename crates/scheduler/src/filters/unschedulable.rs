@@ -5,7 +5,7 @@
 use crate::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
 use crate::matching::tolerates;
 use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
+use crate::unschedulable::UnschedulableReason;
 use k8s_model::Object;
 use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Filter registration.
 pub(super) const FILTER: Filter = Filter {
     name: "NodeUnschedulable",
-    asks: None,
+    applies: None,
     filter,
     explain,
     requeue_on: NODE_TAINTS,
@@ -31,10 +31,10 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Re
     if tolerates(&cycle.pod.spec.tolerations, &taint) {
         None
     } else {
-        Refusal::final_("node(s) were unschedulable")
+        Refusal::unresolvable("node(s) were unschedulable")
     }
 }
 
-fn explain(_: &Cycle<'_>, _: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
-    out.push(Refuses::Cordoned);
+fn explain(_: &Cycle<'_>, _: &Rc<Object>, _: &NodeInfo, out: &mut Vec<UnschedulableReason>) {
+    out.push(UnschedulableReason::NodeUnschedulable);
 }

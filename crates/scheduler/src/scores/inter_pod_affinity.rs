@@ -5,7 +5,7 @@
 
 use crate::framework::{Cycle, Score, Scoring};
 use crate::node_info::NodeInfo;
-use crate::terms::{same_domain, selects};
+use crate::terms::{DomainSums, selects};
 use k8s_model::pod::{Pod, PodAffinityTerm};
 use k8s_model::{Object, Str};
 
@@ -16,11 +16,8 @@ const WEIGHT: i64 = 2;
 pub(super) const SCORE: Score = Score {
     name: "InterPodAffinity",
     weight: WEIGHT,
-    score: Scoring::Among { asks, score },
+    score: Scoring::Among { applies, score },
 };
-
-/// Weighted term: a Pod's node, a topology key, and the weight of sharing that domain.
-type Worth<'c> = (&'c Object, &'c str, i64);
 
 /// Returns true if the Pod has preferences of its own.
 fn prefers(cycle: &Cycle<'_>) -> bool {
@@ -34,8 +31,8 @@ fn prefers(cycle: &Cycle<'_>) -> bool {
             .is_empty()
 }
 
-fn asks(cycle: &Cycle<'_>) -> bool {
-    cycle.nodes.choosy > 0 || prefers(cycle)
+fn applies(cycle: &Cycle<'_>) -> bool {
+    cycle.nodes.with_preferences > 0 || prefers(cycle)
 }
 
 /// Returns 100 for the most preferred node, 0 for the least preferred.
@@ -49,13 +46,13 @@ fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
         .preferred_during_scheduling_ignored_during_execution;
     let prefers = prefers(cycle);
     let object: &Object = cycle.object;
-    let mut worth: Vec<Worth<'_>> = Vec::new();
+    let mut weights = DomainSums::default();
     for info in cycle
         .nodes
         .values()
-        .filter(|info| prefers || info.choosy > 0)
+        .filter(|info| prefers || info.with_preferences > 0)
     {
-        let Some(home) = info.node.as_ref() else {
+        let Some(home) = info.node.as_deref() else {
             continue;
         };
         for other in info.pods.values() {
@@ -72,7 +69,7 @@ fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
                     .iter()
                     .filter(|t| means(&t.pod_affinity_term, t.weight, true))
                 {
-                    worth.push((home, &t.pod_affinity_term.topology_key, sign * t.weight));
+                    weights.add(&t.pod_affinity_term.topology_key, home, sign * t.weight);
                 }
             }
             let theirs = &other.body::<Pod>().spec.affinity;
@@ -82,7 +79,7 @@ fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
                 .iter()
                 .filter(|t| means(t, 1, false))
             {
-                worth.push((home, &t.topology_key, 1));
+                weights.add(&t.topology_key, home, 1);
             }
             let near = &theirs
                 .pod_affinity
@@ -95,21 +92,14 @@ fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
                     .iter()
                     .filter(|t| means(&t.pod_affinity_term, t.weight, false))
                 {
-                    worth.push((home, &t.pod_affinity_term.topology_key, sign * t.weight));
+                    weights.add(&t.pod_affinity_term.topology_key, home, sign * t.weight);
                 }
             }
         }
     }
-    let value = |node: &Object| {
-        worth
-            .iter()
-            .filter(|(home, key, _)| same_domain(home, node, key))
-            .map(|(.., w)| *w)
-            .sum::<i64>()
-    };
     let raw: Vec<i64> = feasible
         .iter()
-        .map(|(_, info)| info.node.as_ref().map_or(0, |node| value(node)))
+        .map(|(_, info)| info.node.as_ref().map_or(0, |node| weights.total(node)))
         .collect();
     let (max, min) = (
         raw.iter().max().copied().unwrap_or(0),

@@ -3,7 +3,7 @@
 //! Models `pkg/scheduler/framework/plugins/noderesources/least_allocated.go`.
 
 use crate::framework::{Cycle, Score, Scoring};
-use crate::node_info::{NodeInfo, counted};
+use crate::node_info::NodeInfo;
 
 /// Score registration.
 pub(super) const SCORE: Score = Score {
@@ -14,7 +14,7 @@ pub(super) const SCORE: Score = Score {
 
 /// Returns the free shares of CPU and memory in percent, averaged.
 fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
-    let (has, used) = (info.allocatable, info.counted.plus(counted(cycle.pod)));
+    let (has, used) = (info.allocatable, info.scoring.plus(cycle.pod.spec.scoring));
     let left = |has: i64, used: i64| {
         if has <= 0 || used > has {
             0

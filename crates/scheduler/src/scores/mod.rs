@@ -36,7 +36,7 @@ pub(super) fn alone(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
 /// Returns true if one of the scores that compare nodes with each other can differ between nodes for this Pod.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter()
-        .any(|score| matches!(score.score, Scoring::Among { asks, .. } if asks(cycle)))
+        .any(|score| matches!(score.score, Scoring::Among { applies, .. } if applies(cycle)))
 }
 
 /// Returns the weighted sum of all scores for each feasible node.
@@ -47,7 +47,7 @@ pub(super) fn total(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i6
         .collect();
     for score in ALL {
         let values = match score.score {
-            Scoring::Among { asks, score } if asks(cycle) => score(cycle, feasible),
+            Scoring::Among { applies, score } if applies(cycle) => score(cycle, feasible),
             Scoring::Spread(score) => score(cycle, feasible),
             _ => continue,
         };

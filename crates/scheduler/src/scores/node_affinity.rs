@@ -14,10 +14,10 @@ const WEIGHT: i64 = 2;
 pub(super) const SCORE: Score = Score {
     name: "NodeAffinity",
     weight: WEIGHT,
-    score: Scoring::Among { asks, score },
+    score: Scoring::Among { applies, score },
 };
 
-fn asks(cycle: &Cycle<'_>) -> bool {
+fn applies(cycle: &Cycle<'_>) -> bool {
     !cycle
         .pod
         .spec

@@ -15,10 +15,10 @@ const WEIGHT: i64 = 3;
 pub(super) const SCORE: Score = Score {
     name: "TaintToleration",
     weight: WEIGHT,
-    score: Scoring::Among { asks, score },
+    score: Scoring::Among { applies, score },
 };
 
-fn asks(cycle: &Cycle<'_>) -> bool {
+fn applies(cycle: &Cycle<'_>) -> bool {
     cycle.nodes.repelling > 0
 }
 

@@ -7,6 +7,8 @@ use crate::matching::fits_affinity;
 use crate::node_info::NodeInfo;
 use crate::spread::{includes, matching};
 use k8s_model::{Kind, Object, Str, Uid};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Upstream's weight of this score.
 pub(crate) const WEIGHT: i64 = 2;
@@ -152,7 +154,10 @@ fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> 
 }
 
 /// Returns the cost of the Pod's own soft constraints; `None` for a node that lacks one of their keys.
-fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
+fn by_constraints<'n>(
+    cycle: &'n Cycle<'_>,
+    feasible: &[(&'n Str, &'n NodeInfo)],
+) -> Vec<Option<i64>> {
     let soft: Vec<_> = cycle
         .pod
         .spec
@@ -167,32 +172,24 @@ fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Opti
         soft.iter()
             .all(|c| node.meta.label(&c.topology_key).is_some())
     };
-    let usable = |info: &NodeInfo| info.node.as_ref().filter(|n| has_all(n)).cloned();
+    let usable = |info: &'n NodeInfo| info.node.as_ref().filter(|node| has_all(node));
     let mut costs: Vec<f64> = vec![0.0; feasible.len()];
     let eligible = feasible
         .iter()
         .filter(|(_, info)| usable(info).is_some())
         .count();
     for c in &soft {
-        let mut domains: Vec<(Str, i64)> = Vec::new();
+        let domain = |node: &'n Rc<Object>| node.meta.label(&c.topology_key);
+        let mut domains: BTreeMap<&Str, i64> = BTreeMap::new();
         if c.topology_key != HOSTNAME {
-            for (_, info) in feasible {
-                if let Some(value) =
-                    usable(info).and_then(|n| n.meta.label(&c.topology_key).cloned())
-                    && domains.iter().all(|(v, _)| *v != value)
-                {
-                    domains.push((value, 0));
-                }
-            }
+            let nodes = feasible.iter().filter_map(|(_, info)| usable(info));
+            domains.extend(nodes.filter_map(domain).map(|domain| (domain, 0)));
             for info in cycle.nodes.values() {
                 let Some(node) = usable(info).filter(|n| includes(c, cycle.pod, n)) else {
                     continue;
                 };
-                if let Some(domain) = domains
-                    .iter_mut()
-                    .find(|(v, _)| node.meta.label(&c.topology_key) == Some(v))
-                {
-                    domain.1 += matching(c, cycle.object, info);
+                if let Some(count) = domain(node).and_then(|domain| domains.get_mut(domain)) {
+                    *count += matching(c, cycle.object, info);
                 }
             }
         }
@@ -203,11 +200,8 @@ fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Opti
         });
         for (cost, (_, info)) in costs.iter_mut().zip(feasible) {
             let Some(node) = usable(info) else { continue };
-            let count = match domains
-                .iter()
-                .find(|(v, _)| node.meta.label(&c.topology_key) == Some(v))
-            {
-                Some((_, n)) => *n,
+            let count = match domain(node).and_then(|domain| domains.get(domain)) {
+                Some(count) => *count,
                 None => matching(c, cycle.object, info),
             };
             *cost += count as f64 * weight + (c.max_skew - 1) as f64;

@@ -4,8 +4,7 @@ use super::{Phase, Player, Result};
 use crate::run::Run;
 use explain::standing;
 use i18n::Message;
-use k8s_model::sort;
-use lesson::format::{Answers, LessonTask, Predict, Text, Tongue};
+use lesson::format::{Answers, LessonTask, Predict, ReviewQuestion, Text, Tongue};
 use serde_json::{Value, json};
 
 /// Contents of the lesson card.
@@ -27,6 +26,10 @@ pub struct LessonCard {
     pub results: Vec<Result>,
     /// Score once the lesson is over: questions answered correctly and tasks solved, and the number of both.
     pub score: Option<(usize, usize)>,
+    /// Abilities that the learner has now, once the lesson is over.
+    pub learned: Vec<String>,
+    /// Questions by which the learner checks that, once the lesson is over.
+    pub review: Vec<ReviewCard>,
     /// True if the clock is paused while actions are to be played.
     pub paused: bool,
     /// Notes for a presenter.
@@ -42,6 +45,19 @@ pub struct PresenterNotes {
     pub solution: Vec<String>,
     /// Caption of the next step.
     pub next: String,
+}
+
+/// Question after the last step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReviewCard {
+    /// Question.
+    pub ask: String,
+    /// Choices.
+    pub choices: Vec<String>,
+    /// Index of the right choice.
+    pub right: usize,
+    /// Explanation shown with the answer.
+    pub because: String,
 }
 
 /// Contents of a question.
@@ -99,9 +115,34 @@ impl Player {
                 .map(|task| self.task_card(task, run, tongue)),
             results: self.marks.results.clone(),
             score: self.is_over().then(|| self.score()),
+            learned: if self.is_over() {
+                let learned = &self.file.lesson().learned;
+                learned.iter().map(|text| text.plain(tongue)).collect()
+            } else {
+                Vec::new()
+            },
+            review: if self.is_over() {
+                self.review(tongue)
+            } else {
+                Vec::new()
+            },
             paused: self.state.phase == Phase::Playing && !playing,
             notes: self.notes(tongue),
         }
+    }
+
+    fn review(&self, tongue: Tongue) -> Vec<ReviewCard> {
+        let question = |question: &ReviewQuestion| ReviewCard {
+            ask: question.ask.plain(tongue),
+            choices: question
+                .choices
+                .iter()
+                .map(|text| text.plain(tongue))
+                .collect(),
+            right: question.right,
+            because: question.because.plain(tongue),
+        };
+        self.file.lesson().review.iter().map(question).collect()
     }
 
     /// Evaluates a text at the end of the step; empty before its values are known.
@@ -153,7 +194,7 @@ impl Player {
         tongue: Tongue,
     ) -> Value {
         let kept = kept.map(|(name, progress)| (name.to_owned(), progress.into()));
-        json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": sort::map(kept) })
+        json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": kept.collect::<serde_json::Map<_, _>>() })
     }
 
     fn notes(&self, tongue: Tongue) -> PresenterNotes {

@@ -7,14 +7,15 @@ mod resume_point;
 #[cfg(test)]
 mod tests;
 
-pub use card::{LessonCard, PresenterNotes, QuestionCard, TaskCard};
+pub use card::{LessonCard, PresenterNotes, QuestionCard, ReviewCard, TaskCard};
 pub use resume_point::ResumePoint;
 
+use super::compare::EventDrivenMachine;
 use super::run::Run;
 use cluster::Sim;
 use k8s_model::Time;
 use lesson::ObservedHistory;
-use lesson::format::{Answers, Lesson, LessonStep};
+use lesson::format::{Answers, Lesson, LessonStep, StepPanels};
 use lesson::script::{LessonCursor, Play};
 use std::rc::Rc;
 
@@ -29,6 +30,8 @@ pub struct LessonFile {
     read: Rc<(Rc<str>, Lesson)>,
     /// Text of a lesson of one's own that a learner takes.
     source: Option<Rc<str>>,
+    /// True if the lesson sets the causal pace.
+    by_cause: bool,
 }
 
 impl LessonFile {
@@ -37,6 +40,15 @@ impl LessonFile {
         LessonFile {
             read: Rc::new((name.into(), lesson)),
             source: None,
+            by_cause: false,
+        }
+    }
+
+    /// Returns the lesson, played at the causal pace.
+    pub fn paced_by_cause(self) -> LessonFile {
+        LessonFile {
+            by_cause: true,
+            ..self
         }
     }
 
@@ -234,6 +246,7 @@ struct PageSnapshot {
     run: Run,
     text: Rc<str>,
     applied: Rc<str>,
+    event_driven: Option<EventDrivenMachine>,
 }
 
 /// Step that was reached.
@@ -291,6 +304,11 @@ impl Player {
         &self.file.lesson().steps[self.at]
     }
 
+    /// Name of the lesson, number of the step, from 0, and the panels that it uses.
+    pub fn staged(&self) -> (&str, usize, StepPanels) {
+        (self.file.name(), self.at, self.step().panels())
+    }
+
     /// The lesson that is played.
     pub fn file(&self) -> &LessonFile {
         &self.file
@@ -304,6 +322,15 @@ impl Player {
     /// Step from 0, its phase, and the results of all steps.
     pub fn progress(&self) -> (usize, Phase, &[Result]) {
         (self.at, self.state.phase, &self.marks.results)
+    }
+
+    /// Message that advances the lesson: to the end of its playback, or to the next step.
+    pub fn onward(&self) -> LessonMsg {
+        if self.state.phase == Phase::Playing {
+            LessonMsg::Hurry
+        } else {
+            LessonMsg::Next
+        }
     }
 
     /// Time at which the next action is due.
@@ -347,9 +374,9 @@ impl Player {
                 .step()
                 .predict
                 .as_ref()
-                .and_then(|asked| asked.right(&copy.history, &copy.sim));
+                .and_then(|asked| asked.right(&copy.history, &copy.host.sim));
             self.state.ended = Some(Instant {
-                sim: copy.sim,
+                sim: copy.host.sim,
                 history: copy.history,
             });
         } else {

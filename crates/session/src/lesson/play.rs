@@ -4,6 +4,7 @@
 use super::{
     Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep,
 };
+use crate::compare::CompareMsg;
 use crate::console::{ConsoleMsg, PROMPT};
 use crate::editor::EditorMsg;
 use crate::effect::Effect;
@@ -18,6 +19,9 @@ use lesson::{ObservedHistory, merge};
 impl State {
     /// Begins a lesson at its first step, in the cluster created for it.
     pub(crate) fn open_lesson(&mut self, file: LessonFile, own: bool) {
+        if file.by_cause {
+            self.timeline.begin_causal_pace();
+        }
         self.player = Some(Player::new(file, own));
         self.begin_step(0);
     }
@@ -28,7 +32,14 @@ impl State {
             return;
         };
         match msg {
-            LessonMsg::Close => self.player = None,
+            LessonMsg::Close => {
+                let used = player.file.lesson().uses_machine();
+                self.player = None;
+                self.timeline.end_causal_pace();
+                if used {
+                    self.compare(CompareMsg::EventDriven(false));
+                }
+            }
             LessonMsg::Hint => player.state.hints += 1,
             LessonMsg::Answer(answer) if player.state.phase == Phase::Asking => {
                 player.state.given = Some(answer);
@@ -46,7 +57,7 @@ impl State {
             LessonMsg::Next => self.next_step(),
             LessonMsg::Hurry => {
                 player.state.script.hurries = player.state.phase == Phase::Playing;
-                self.hurry();
+                self.fast_forward();
             }
             LessonMsg::Back => {
                 let to = player.at.saturating_sub(1);
@@ -115,6 +126,7 @@ impl State {
             run: self.timeline.run.clone(),
             text: self.editor.text.clone(),
             applied: self.editor.applied.clone(),
+            event_driven: self.compare.event_driven_machine(),
         }
     }
 
@@ -133,6 +145,7 @@ impl State {
     fn restore(&mut self, page: PageSnapshot) {
         let epoch = self.timeline.run.epoch + 1;
         self.timeline.run = page.run;
+        self.compare.restore(page.event_driven);
         if self.player.as_ref().is_some_and(|player| !player.own) {
             self.editor.restore(page.text, page.applied);
         }
@@ -209,14 +222,17 @@ impl State {
     /// Shows the diagram of the step; the clock runs unless its question is open.
     fn show_step(&mut self) {
         let Some(player) = &self.player else { return };
-        let (view, control_loop) = (player.step().view, player.step().control_loop);
+        let (view, control_loop) = (player.step().view, player.step().control_loop.clone());
         let asks = player.state.phase == Phase::Asking;
+        let (beside, used) = (player.step().beside, player.file.lesson().uses_machine());
+        if used {
+            self.compare(CompareMsg::EventDriven(beside.is_some()));
+        }
         if let Some(view) = view {
             self.select(SelectionMsg::View(view));
         }
-        if let Some(name) = control_loop {
-            (self.selection.selected_loop, self.selection.inspects_loop) =
-                (Some(name.into()), true);
+        if let Some(actor) = control_loop {
+            (self.selection.selected_loop, self.selection.inspects_loop) = (Some(actor), true);
         }
         self.clock(if asks {
             TimelineMsg::Pause
@@ -272,8 +288,8 @@ impl State {
         let command = match command {
             Ok(action) => action,
             Err(error) => {
-                let line = OutputLine::new(format!("error: {error}"), true);
-                self.type_in(ConsoleMsg::Print(vec![line]));
+                let line = OutputLine::new(error.printed(), true);
+                self.submit_line(ConsoleMsg::Print(vec![line]));
                 return;
             }
         };
@@ -288,13 +304,13 @@ impl State {
             Action::Kubectl(line)
                 if kubectl::explain::is_in(&line) && kubectl::only_reads(&line) =>
             {
-                self.type_in(ConsoleMsg::Enter(line.to_string()));
+                self.submit_line(ConsoleMsg::Enter(line.to_string()));
             }
             command => {
                 let entered = matches!(command, Action::Kubectl(_) | Action::Fault(_))
                     .then(|| OutputLine::entered(PROMPT, &command.to_string()));
                 let answer = self.timeline.run.command(command);
-                self.type_in(ConsoleMsg::Print(
+                self.submit_line(ConsoleMsg::Print(
                     entered.into_iter().chain(answer.lines).collect(),
                 ));
             }
@@ -344,7 +360,7 @@ impl State {
     }
 
     /// Runs to the next action as fast as possible, if playback is to finish at once.
-    pub(crate) fn hurry(&mut self) {
+    pub(crate) fn fast_forward(&mut self) {
         while let Some(player) = self
             .player
             .as_ref()

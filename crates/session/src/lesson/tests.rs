@@ -10,6 +10,7 @@ use crate::timeline::TimelineMsg;
 use crate::{Msg, State};
 use k8s_model::{Kind, Time};
 use lesson::format::Tongue;
+use lesson::library::{self, BY_SECTION};
 
 const LESSON: &str = include_str!("../../../../static/lessons/control-loop.yaml");
 
@@ -160,10 +161,10 @@ fn a_lesson_ends_with_what_was_right_and_leads_to_the_next_without_a_question() 
         (Phase::Done, Some((1, 2))),
         "its task was shown"
     );
-    let next = lesson::library::after("control-loop").expect("a next lesson");
+    let next = library::after(BY_SECTION, "control-loop").expect("a next lesson");
     assert_eq!(next.name, "events-and-state");
     assert_eq!(
-        lesson::library::after(lesson::library::ALL.last().unwrap().name),
+        library::after(BY_SECTION, library::ALL.last().unwrap().name),
         None
     );
     // Actions within the lesson are no work that would be lost.
@@ -482,7 +483,7 @@ fn back_keeps_answers() {
         (card(&state).step.0, card(&state).say.as_str()),
         (2, "scaled")
     );
-    assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 4);
+    assert_eq!(state.timeline.run.sim().store().count(Kind::Pod), 4);
     // Onward without an action: the answer and the task are as they were.
     state.update(LessonMsg::Next);
     assert_eq!(
@@ -574,7 +575,7 @@ fn a_lesson_in_the_editor_is_played_beside_its_text() {
     // A link has it.
     let again = State::from_link(Some(&state.link()));
     assert_eq!(card(&again).title, "The control loop");
-    assert_eq!(state.drift(), Vec::new());
+    assert_eq!(state.editor.drift(&state.timeline.run), Vec::new());
 }
 
 #[test]
@@ -591,6 +592,7 @@ fn what_a_person_looked_at_counts() {
         .timeline
         .run
         .sim()
+        .store()
         .list(Kind::Pod)
         .next()
         .unwrap()
@@ -692,7 +694,7 @@ fn progress_is_a_file_with_this_lesson_and_what_is_kept_of_others() {
     let lesson = &file["lesson"];
     assert_eq!(
         (lesson["lesson"].as_str(), lesson["title"].as_str()),
-        (Some("control-loop"), Some("控制回路"))
+        (Some("control-loop"), Some("控制循环"))
     );
     assert_eq!(
         (
@@ -880,4 +882,48 @@ fn a_lesson_that_is_left_on_its_way_is_not_resumed() {
     state.update(ReplaceMsg::Ask(Replacement::StartOver));
     state.update(ReplaceMsg::Confirm);
     assert_eq!((card(&state).step.0, state.is_resuming()), (1, false));
+}
+
+/// What the captions say of the machine on the right is so.
+#[test]
+fn the_event_driven_machine_follows_the_steps_of_its_lesson() {
+    let mut state = State::from_link(None);
+    let text = include_str!("../../../../static/lessons/events-and-state.yaml");
+    let file = LessonFile::new("events-and-state", lesson::parse(text).unwrap());
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
+    /// Plays the step to its end and returns the ready Pods, left and right.
+    fn both(state: &mut State) -> (usize, Option<usize>) {
+        if state.player.as_ref().unwrap().state.phase == Phase::Asking {
+            state.update(LessonMsg::Answer(0));
+        }
+        run(state, 60, 64);
+        while !state
+            .compare
+            .sync_branch(&state.timeline.run, &state.selection, 1_000)
+        {}
+        let beside = state.compare.branch.as_ref();
+        (
+            ready(&state.timeline.run),
+            beside.map(|beside| ready(&beside.run)),
+        )
+    }
+    assert_eq!(both(&mut state), (3, None));
+    state.update(LessonMsg::Next);
+    assert_eq!(both(&mut state), (3, Some(3)));
+    state.update(LessonMsg::Next);
+    state.update(LessonMsg::Answer(3));
+    run(&mut state, 5, 64);
+    let lost = ready(&state.timeline.run);
+    assert_eq!((lost, both(&mut state)), (2, (3, Some(2))));
+    state.update(LessonMsg::Next);
+    assert_eq!(both(&mut state), (3, Some(2)));
+    // Back and forth the machine has the history of the step.
+    state.update(LessonMsg::Back);
+    state.update(LessonMsg::Back);
+    assert_eq!(both(&mut state), (3, Some(3)));
+    state.update(LessonMsg::Next);
+    assert_eq!(both(&mut state), (3, Some(2)));
+    state.update(LessonMsg::Next);
+    state.update(LessonMsg::Next);
+    assert_eq!(both(&mut state).1, None, "no machine in the next step");
 }

@@ -6,13 +6,13 @@ impl Run {
     /// Frees memory: drops the branches that are not shown and starts dropping the older half of the history, in parts
     /// ([`Run::forget_next`]). Returns false if there is nothing to drop.
     pub fn make_room(&mut self) -> bool {
-        let branches = !std::mem::take(&mut self.branches).is_empty();
-        let forgets = self.checkpoints.begin_forgetting();
-        let first = self.checkpoints.first();
+        let branches = !std::mem::take(&mut self.branches.others).is_empty();
+        let forgets = self.shown.checkpoints.begin_forgetting();
+        let first = self.shown.checkpoints.first();
         if self
             .past
             .as_ref()
-            .is_some_and(|past| past.steps < first.steps || past.done < first.done)
+            .is_some_and(|past| past.host.steps < first.host.steps || past.done < first.done)
         {
             self.past = Some(first.clone());
             self.epoch += 1;
@@ -22,10 +22,10 @@ impl Run {
 
     /// Drops the next part. Returns true while there is more.
     pub fn forget_next(&mut self) -> bool {
-        let others = std::iter::once(&mut self.live)
+        let others = std::iter::once(&mut self.shown.live)
             .chain(&mut self.past)
-            .map(|other| &mut other.sim);
-        let Some(goes_on) = self.checkpoints.forget_next(others) else {
+            .map(|other| &mut other.host.sim);
+        let Some(goes_on) = self.shown.checkpoints.forget_next(others) else {
             return false;
         };
         // Until the last part is dropped, data read before is still valid.
@@ -35,7 +35,7 @@ impl Run {
 
     /// Earliest instant that can be shown, in milliseconds.
     pub fn earliest(&self) -> u64 {
-        self.checkpoints.first().sim.now().0 / 1000
+        self.shown.checkpoints.first().host.sim.now().0 / 1000
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
             while !run.seek(at(minute), usize::MAX) {}
             seen.push(format!(
                 "{:?}",
-                run.sim().list(Kind::Pod).collect::<Vec<_>>()
+                run.sim().store().list(Kind::Pod).collect::<Vec<_>>()
             ));
         }
         run.live();

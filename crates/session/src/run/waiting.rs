@@ -8,29 +8,33 @@ use std::rc::Rc;
 impl Run {
     /// Returns true if a command waits for a line of input.
     pub fn takes_input(&self) -> bool {
-        self.past.is_none() && self.recalls.is_none() && self.live.waiting.takes_input()
+        self.past.is_none()
+            && self.replay_end.is_none()
+            && self.shown.live.host.waiting.takes_input()
     }
 
     /// Returns the text that a command waits to have edited.
     pub fn edits(&self) -> Option<&str> {
-        self.live
+        self.shown
+            .live
+            .host
             .waiting
             .edits()
-            .filter(|_| self.past.is_none() && self.recalls.is_none())
+            .filter(|_| self.past.is_none() && self.replay_end.is_none())
     }
 
     /// Polls the waiting commands (`-w`, `rollout status`, `drain`), and returns their output since the last call.
     pub fn poll(&mut self) -> Vec<actions::OutputLine> {
-        if self.past.is_some() || self.recalls.is_some() {
+        if self.past.is_some() || self.replay_end.is_some() {
             return Vec::new();
         }
-        self.look_again();
-        std::mem::take(&mut self.live.waiting.printed)
+        self.poll_waiting();
+        std::mem::take(&mut self.shown.live.host.waiting.printed)
     }
 
     /// Polls them at an instant at which one of them would poll by itself.
-    pub(super) fn look_again(&mut self) {
-        let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
+    pub(super) fn poll_waiting(&mut self) {
+        let beside: Vec<u32> = self.shown.live.host.waiting.beside.ids().collect();
         let polls = beside
             .into_iter()
             .map(|id| Action::Beside(id, Rc::new(BesideAct::Poll)));
@@ -41,18 +45,20 @@ impl Run {
             .chain(polls)
         {
             let lines = self.command(command).lines;
-            self.live.waiting.printed.extend(lines);
+            self.shown.live.host.waiting.printed.extend(lines);
         }
     }
 
     /// Returns true if a command of the terminal still waits.
     pub fn waits(&self) -> bool {
-        !self.live.waiting.terminal.is_empty()
+        !self.shown.live.host.waiting.terminal.is_empty()
     }
 
     /// Returns the newest waiting command of the terminal, which [`Run::interrupt`] ends; none in the past.
     fn interruptible(&self) -> Option<&Session> {
-        self.live
+        self.shown
+            .live
+            .host
             .waiting
             .newest()
             .filter(|_| !self.follows && self.past.is_none())
@@ -68,7 +74,9 @@ impl Run {
 
     /// Returns a free number for a command beside those of the terminal.
     pub fn free_number(&self) -> u32 {
-        self.live
+        self.shown
+            .live
+            .host
             .waiting
             .beside
             .ids()
@@ -79,8 +87,8 @@ impl Run {
     /// Returns true if a command continues by itself, also while the clock is paused.
     pub fn goes_on(&self) -> bool {
         self.past.is_none()
-            && self.recalls.is_none()
-            && (self.applies() || self.live.waiting.goes_on())
+            && self.replay_end.is_none()
+            && (self.applies() || self.shown.live.host.waiting.goes_on())
     }
 
     /// Interrupts the newest waiting command of the terminal; returns false if there is none.

@@ -13,12 +13,8 @@ fn settled() -> State {
 fn each_fault_that_a_loop_is_offered_can_be_injected() {
     let state = settled();
     for of in cluster::loops::all() {
-        let name = if of.name == "kubelet" {
-            "kubelet node-1"
-        } else {
-            of.name
-        };
-        let all = offers(state.timeline.run.sim(), name);
+        let name = of.component.name();
+        let all = offers(state.timeline.run.sim(), of.component);
         for offer in &all {
             let mut state = settled();
             let Action::Fault(fault) = &offer.action else {
@@ -41,7 +37,10 @@ fn each_fault_that_a_loop_is_offered_can_be_injected() {
             })
         };
         assert!(
-            has("restart") && has("lose") && has("relist") && has("slow") == (of.name != "kubelet"),
+            has("restart")
+                && has("lose")
+                && has("relist")
+                && has("slow") == (of.component != apiserver::Component::Kubelet),
             "{all:#?}"
         );
     }

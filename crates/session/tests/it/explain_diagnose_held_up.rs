@@ -1,5 +1,5 @@
 use apiserver::journal::Op;
-use explain::waits::Waits;
+use explain::waits::PendingReason;
 use k8s_model::{Kind, ObjectRef};
 use session::Msg;
 use session::State;
@@ -31,11 +31,17 @@ fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
         state.update(TimelineMsg::Seconds(1));
         let found = explain::diagnose::held_up::late(
             state.timeline.run.sim(),
-            state.timeline.run.get(&key).expect("it leaves"),
+            state
+                .timeline
+                .run
+                .sim()
+                .store()
+                .get(&key)
+                .expect("it leaves"),
         )
         .expect("an event is late");
         assert!(
-            matches!(found.waits, Waits::OwnLate { told: is, .. } if is == told),
+            matches!(found.waits, PendingReason::OwnLate { told: is, .. } if is == told),
             "{:?}",
             found.waits
         );

@@ -14,6 +14,7 @@ fn offered(state: &State, kind: Kind) -> Vec<String> {
         .timeline
         .run
         .sim()
+        .store()
         .list(kind)
         .next()
         .expect("an object");
@@ -32,6 +33,7 @@ fn what_is_said_of_a_lost_event_goes_by_whether_anybody_relists() {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Pod)
             .next()
             .expect("a Pod");
@@ -54,7 +56,7 @@ fn what_is_broken_can_be_mended() {
     let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
         let all = offered(state, kind).into_iter();
         all.filter(|line| {
-            !["lose", "delay", "relist", "exit"]
+            !["lose", "repeat", "delay", "relist", "exit"]
                 .iter()
                 .any(|other| line.starts_with(&["fault ", other].concat()))
         })
@@ -98,6 +100,7 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
             "fault node-down node-1",
             "fault memory-pressure node-1",
             "fault lose node/node-1",
+            "fault repeat node/node-1",
             "fault delay node/node-1 10s",
             "fault relist never"
         ]
@@ -107,6 +110,7 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
     let late = |late: &str| {
         [
             "fault lose pod/p".into(),
+            "fault repeat pod/p".into(),
             ["fault delay pod/p ", late].concat(),
             "fault relist never".into(),
         ]
@@ -146,10 +150,11 @@ fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
 fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again() {
     let mut state = State::new(POD, 1);
     for one in views::loops::read(state.timeline.run.sim(), None).loops {
-        let offer =
-            |state: &State| explain::control_loop::pace(state.timeline.run.sim(), &one.name);
+        let offer = |state: &State| {
+            explain::control_loop::pace(state.timeline.run.sim(), one.actor.component)
+        };
         let Some(slows) = offer(&state) else {
-            assert!(one.name.starts_with("kubelet "), "{}", one.name);
+            assert!(!one.actor.node.is_empty(), "{}", one.actor);
             continue;
         };
         let (slow, speed) = (msg::offer_slow(), msg::offer_full_speed());

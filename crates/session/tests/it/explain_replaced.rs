@@ -16,6 +16,7 @@ fn pods(state: &State) -> Vec<ObjectRef> {
         .timeline
         .run
         .sim()
+        .store()
         .list(Kind::Pod)
         .filter(|pod| pod.is_active_pod())
         .map(|pod| pod.key())
@@ -179,7 +180,7 @@ fn a_job_retries_with_a_pod_that_names_the_one_that_failed() {
     let mut state = State::new(&job, 1);
     state.update(TimelineMsg::Seconds(25));
     let all: Vec<ObjectRef> = {
-        let mut all: Vec<_> = state.timeline.run.sim().list(Kind::Pod).collect();
+        let mut all: Vec<_> = state.timeline.run.sim().store().list(Kind::Pod).collect();
         all.sort_by_key(|pod| pod.meta.resource_version);
         all.sort_by_key(|pod| pod.meta.creation_timestamp);
         all.into_iter().map(|pod| pod.key()).collect()

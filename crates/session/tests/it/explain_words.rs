@@ -40,8 +40,8 @@ fn a_mark_of_the_user_tells_of_commands_and_leads_to_what_they_wrote() {
     let told = |state: &session::State| {
         let journal = state.timeline.run.journal();
         (
-            tell(journal, at, at, 0).english(),
-            object_at(journal, at, at, 0),
+            tell(journal, at, at, projection::marks::Lane::User).english(),
+            object_at(journal, at, at, projection::marks::Lane::User),
         )
     };
     let (sentence, object) = told(&state);
@@ -129,7 +129,7 @@ fn only_counts_are_grouped_and_secret_values_are_hidden() {
     let journal = state.timeline.run.journal();
     let told: Vec<String> = journal
         .iter()
-        .filter(|entry| entry.actor.name == "user")
+        .filter(|entry| entry.actor.component.name() == "user")
         .map(|entry| effect(entry).english())
         .collect();
     assert!(

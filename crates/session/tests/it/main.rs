@@ -1,5 +1,6 @@
 //! Tests of this crate together with those below it.
 
+mod api_groups;
 mod explain_causes;
 mod explain_control_loop;
 mod explain_diagnose_held_up;

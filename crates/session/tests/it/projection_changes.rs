@@ -10,11 +10,12 @@ fn show(change: &Change) -> String {
         .fields
         .iter()
         .map(|field| {
+            let (from, to) = field.shown();
             format!(
                 "{} {}→{}",
                 field.path,
-                field.from.as_deref().unwrap_or("-"),
-                field.to.as_deref().unwrap_or("-")
+                from.as_deref().unwrap_or("-"),
+                to.as_deref().unwrap_or("-")
             )
         })
         .collect();

@@ -8,7 +8,7 @@ fn a_track_that_is_still_read_ends_where_it_is_read() {
     state.update(session::timeline::TimelineMsg::Seconds(30));
     let sim = state.timeline.run.sim();
     let (object, now) = (
-        sim.list(Kind::Deployment).next().unwrap().clone(),
+        sim.store().list(Kind::Deployment).next().unwrap().clone(),
         state.timeline.run.now(),
     );
     let mut tracker = Tracker::default();
@@ -39,7 +39,13 @@ fn pods_that_cannot_be_pulled_are_counted_as_failing_from_the_instant_on_at_whic
     state.update(session::console::ConsoleMsg::Enter(line.into()));
     state.update(session::timeline::TimelineMsg::Seconds(40));
     let run = &state.timeline.run;
-    let object = run.sim().list(Kind::Deployment).next().unwrap().clone();
+    let object = run
+        .sim()
+        .store()
+        .list(Kind::Deployment)
+        .next()
+        .unwrap()
+        .clone();
     let mut tracker = Tracker::default();
     let track = tracker.read(&object, run.journal(), 0, run.now(), 100_000);
     assert_eq!(track.images(), ["nginx:1.7.9", "ngnix:1.27"]);
@@ -76,7 +82,13 @@ fn pods_that_terminate_are_counted_until_they_are_gone() {
         while !state.advance(to, 10_000) {}
     }
     let run = &state.timeline.run;
-    let object = run.sim().list(Kind::Deployment).next().unwrap().clone();
+    let object = run
+        .sim()
+        .store()
+        .list(Kind::Deployment)
+        .next()
+        .unwrap()
+        .clone();
     let mut tracker = Tracker::default();
     let track = tracker.read(&object, run.journal(), 0, run.now(), 100_000);
     let most = |of: fn(&Point) -> u32| track.points.iter().map(of).max();

@@ -15,6 +15,7 @@ fn a_status_that_lags_says_so() {
             .timeline
             .run
             .sim()
+            .store()
             .list(Kind::Deployment)
             .next()
             .expect("a Deployment")
@@ -36,6 +37,7 @@ fn a_status_that_lags_says_so() {
         .timeline
         .run
         .sim()
+        .store()
         .list(Kind::Deployment)
         .next()
         .expect("a Deployment")
@@ -92,12 +94,13 @@ fn a_card_says_the_state_and_why_it_is_so() {
         .timeline
         .run
         .sim()
+        .store()
         .list(Kind::Pod)
         .next()
         .expect("a Pod")
         .key();
     let card = state.card(&pod).expect("a card");
-    assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
+    assert_eq!(card.pill.map(|pill| pill.words).as_deref(), Some("Ready"));
     assert!(card.caption.starts_with("Pod on node-"), "{}", card.caption);
     assert!(card.effect.ends_with("became Ready"), "{:?}", card.effect);
     assert!(

@@ -1,17 +1,30 @@
 //! Layout of Loops.
 
+use apiserver::Actor;
+use controller_runtime::fact::{Fact, FactId};
 use i18n::Message;
 use k8s_model::Kind;
 use views::loops::layout::{ACT, ARROW, BIG, FAR, LETTER, LIST, LIST_GAP, LOWEST, SMALL, layout};
-use views::loops::model::{Code, Loop, Loops, Pass, PassPhase, PassRequest, written};
-use views::shape::{CardBody, Rect};
+use views::loops::model::{Code, Loop, Loops, Pass, PassPhase, PassRequest, PassStep, written};
+use views::shape::{CardBody, Rect, steps};
+
+/// Builds an idle loop with this title.
+fn spoke(title: &str) -> Loop {
+    Loop {
+        actor: Actor::kubelet(&title.into()),
+        title: title.into(),
+        glyph: "",
+        queue: 0,
+        writes: false,
+        told: false,
+        idle: false,
+        slow: Message::default(),
+        part: None,
+    }
+}
 
 fn some(chosen: Option<usize>) -> Loops {
-    let of = |name: &str| Loop {
-        name: name.into(),
-        title: name.into(),
-        ..Loop::default()
-    };
+    let of = |name: &str| spoke(name);
     let pass = Pass {
         newest: true,
         act: Some((PassRequest::Create(Kind::Pod), 1)),
@@ -34,12 +47,39 @@ fn the_chosen_loop_stands_at_the_right_beside_its_panel() {
         &scene.items[0],
         scene.items.last().unwrap(),
     );
-    assert_eq!(chosen.id.name, "c");
+    assert_eq!(chosen.id.name, "kubelet c");
     assert!(
         (chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0,
         "on the height of the store"
     );
     assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
+}
+
+#[test]
+fn a_write_goes_to_the_store_and_its_events_to_the_loops_they_wake() {
+    let mut of = some(None);
+    of.loops[0].writes = true;
+    of.loops[1].queue = 1;
+    for size in [(1200.0, 800.0), (700.0, 300.0)] {
+        let scene = layout(&of, size);
+        let store = &scene.items[0].rect;
+        let ends = |key: &str| {
+            let edge = scene.edges.iter().find(|edge| edge.key == key)?;
+            let (mut at, mut way) = ((0.0, 0.0), Vec::new());
+            for (verb, to) in steps(edge.carries()?) {
+                at = match (verb, &to[..]) {
+                    (b'V', [y]) => (at.0, *y),
+                    (_, [x, y]) => (*x, *y),
+                    other => panic!("{other:?}"),
+                };
+                way.push((at.0 - store.cx()).hypot(at.1 - store.cy()));
+            }
+            Some(way[0] < way[1])
+        };
+        assert_eq!(ends("write/kubelet a/7"), Some(false), "{size:?}");
+        assert_eq!(ends("informs/kubelet b"), Some(true), "{size:?}");
+        assert_eq!(ends("watch/kubelet c"), None, "{size:?}");
+    }
 }
 
 #[test]
@@ -99,11 +139,7 @@ fn on_a_ring_no_name_touches_another() {
         for (count, chosen) in (4..=most)
             .flat_map(|count| (0..=count).map(move |at| (count, (at < count).then_some(at))))
         {
-            let of = |title: &&str| Loop {
-                name: title.to_string(),
-                title: title.to_string(),
-                ..Loop::default()
-            };
+            let of = |title: &&str| spoke(title);
             let scene = layout(
                 &Loops {
                     loops: titles[titles.len() - count..].iter().map(of).collect(),
@@ -165,13 +201,7 @@ fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
     let titles = names
         .into_iter()
         .chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
-    let loops: Vec<Loop> = titles
-        .map(|title| Loop {
-            name: title.into(),
-            title: title.into(),
-            ..Loop::default()
-        })
-        .collect();
+    let loops: Vec<Loop> = titles.map(spoke).collect();
     for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)]
         .into_iter()
         .flat_map(|size| (0..10).map(move |at| (size, at)))
@@ -207,16 +237,12 @@ fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
             "scheduler",
         ];
         let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
-        let one = |i: usize| Loop {
-            name: i.to_string(),
-            title: names.iter().chain(&nodes).nth(i).unwrap().to_string(),
-            ..Loop::default()
-        };
-        let row = |name: &str| (Message::name(name), Message::name("3 − 3 = 0"));
+        let one = |i: usize| spoke(names.iter().chain(&nodes).nth(i).unwrap());
+        let row = |id: FactId| Fact::name(id, "3 − 3 = 0");
         let steps = vec![
-            (PassPhase::Observe, vec![row("desired"); 3]),
-            (PassPhase::Diff, vec![row("actual"); 3]),
-            (PassPhase::Act, vec![row("status")]),
+            PassStep::facts(PassPhase::Observe, vec![row(FactId::Desired); 3]),
+            PassStep::facts(PassPhase::Diff, vec![row(FactId::Actual); 3]),
+            PassStep::facts(PassPhase::Act, vec![row(FactId::StatusOutOfDate)]),
         ];
         let code = (0..11)
             .map(|i| Code {
@@ -316,8 +342,8 @@ fn nothing_overlaps_on_the_ring() {
     for (count, width, height) in stages {
         let loops = (0..count)
             .map(|i| Loop {
-                name: i.to_string(),
-                ..Loop::default()
+                title: String::new(),
+                ..spoke(&i.to_string())
             })
             .collect();
         let scene = layout(
@@ -353,7 +379,7 @@ fn a_write_of_the_spec_that_counts_no_generation_is_no_write_of_the_status() {
             .run
             .journal()
             .iter()
-            .filter(|entry| entry.actor.name == loops);
+            .filter(|entry| entry.actor.component.name() == loops);
         all.filter(|entry| entry.write().is_some_and(|(_, object)| object.kind == kind))
             .map(views::loops::pass::act)
             .next_back()

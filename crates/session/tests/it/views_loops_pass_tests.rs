@@ -1,9 +1,11 @@
 //! Contents of the panel of a pass.
 
+use cluster::loops::named;
+use cluster::slowed::is_held_up;
 use explain::why::Row;
 use i18n::msg;
 use k8s_model::Kind;
-use views::loops::model::{Pass, PassRequest};
+use views::loops::model::{Pass, PassRequest, PassStep};
 use views::loops::read::{ahead, read};
 
 use session::Msg;
@@ -22,7 +24,7 @@ fn a_pass_shows_its_key_its_number_and_its_changes() {
     let mut state = State::new((network.text)(), 1);
     state.update(TimelineMsg::Seconds(20));
     let shown = |name: &str| {
-        read(state.timeline.run.sim(), Some(name))
+        read(state.timeline.run.sim(), named(name).as_ref())
             .pass
             .expect("a pass")
     };
@@ -31,6 +33,7 @@ fn a_pass_shows_its_key_its_number_and_its_changes() {
         .timeline
         .run
         .sim()
+        .store()
         .list(Kind::Service)
         .map(|service| format!("default/{}", service.meta.name))
         .collect();
@@ -49,7 +52,7 @@ fn a_pass_shows_its_key_its_number_and_its_changes() {
     let set = shown("statefulset-controller");
     assert!(
         set.steps[1]
-            .1
+            .words()
             .iter()
             .any(|(_, value)| value.contains(" → ")),
         "{:?}",
@@ -65,7 +68,7 @@ fn a_slowed_pass_tells_how_far_it_is() {
         read(state.timeline.run.sim(), None)
             .loops
             .iter()
-            .find(|one| one.name == "replicaset-controller")
+            .find(|one| one.actor.to_string() == "replicaset-controller")
             .and_then(|one| one.part)
     };
     assert_eq!(part(&state), None);
@@ -107,6 +110,7 @@ fn a_written_slice_always_differs_and_says_how() {
                 .timeline
                 .run
                 .sim()
+                .store()
                 .list(Kind::Pod)
                 .next()
                 .expect("a Pod")
@@ -118,13 +122,17 @@ fn a_written_slice_always_differs_and_says_how() {
             )));
         }
         state.update(TimelineMsg::Step);
-        let pass = read(state.timeline.run.sim(), Some("endpointslice-controller"))
-            .pass
-            .filter(|pass| !pass.steps.is_empty());
+        let pass = read(
+            state.timeline.run.sim(),
+            named("endpointslice-controller").as_ref(),
+        )
+        .pass
+        .filter(|pass| !pass.steps.is_empty());
         let Some(pass) = pass else { continue };
         let differs = |(_, value): &Row| value.contains(" → ") || value.starts_with(['+', '−']);
-        assert!(pass.steps[1].1.iter().any(differs), "{:?}", pass.steps);
-        told.extend(pass.steps[1].1.iter().map(|(name, _)| name.to_string()));
+        let rows = pass.steps[1].words();
+        assert!(rows.iter().any(differs), "{:?}", pass.steps);
+        told.extend(rows.iter().map(|(name, _)| name.to_string()));
     }
     assert!(
         told.contains("addresses") && told.contains("ready endpoints"),
@@ -144,10 +152,10 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
         "kubectl delete pod p --wait=false".into(),
     ));
     state.update(TimelineMsg::Seconds(2));
-    let pass = read(state.timeline.run.sim(), Some("kubelet node-1"))
+    let pass = read(state.timeline.run.sim(), named("kubelet node-1").as_ref())
         .pass
         .expect("a pass");
-    let rows: Vec<String> = pass.steps[0].1[1..]
+    let rows: Vec<String> = pass.steps[0].words()[1..]
         .iter()
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
@@ -169,7 +177,7 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
     );
     state.update(TimelineMsg::Seconds(20));
     assert_eq!(
-        read(state.timeline.run.sim(), Some("kubelet node-1"))
+        read(state.timeline.run.sim(), named("kubelet node-1").as_ref())
             .pass
             .expect("a pass")
             .held,
@@ -186,11 +194,14 @@ fn a_slow_scheduler_has_a_queue_and_a_pass() {
         "kubectl create deployment web --image=nginx --replicas=3".into(),
     ));
     state.update(TimelineMsg::Seconds(35));
-    let shown = read(state.timeline.run.sim(), Some("default-scheduler"));
+    let shown = read(
+        state.timeline.run.sim(),
+        named("default-scheduler").as_ref(),
+    );
     let scheduler = shown
         .loops
         .iter()
-        .find(|one| one.name == "default-scheduler")
+        .find(|one| one.actor.to_string() == "default-scheduler")
         .expect("it is always there");
     assert_eq!(
         (scheduler.queue, scheduler.slow.as_str()),
@@ -219,15 +230,18 @@ fn a_slow_scheduler_has_a_queue_and_a_pass() {
 fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(20));
-    let pass = read(state.timeline.run.sim(), Some("default-scheduler"))
-        .pass
-        .expect("a pass");
+    let pass = read(
+        state.timeline.run.sim(),
+        named("default-scheduler").as_ref(),
+    )
+    .pass
+    .expect("a pass");
     let Some((PassRequest::Bind(_, node), _)) = &pass.act else {
         panic!("it binds")
     };
-    let scores: Vec<&Row> = pass.steps[0]
-        .1
-        .iter()
+    let scores: Vec<Row> = pass.steps[0]
+        .words()
+        .into_iter()
         .filter(|row| row.0.starts_with("score of "))
         .collect();
     assert!(
@@ -235,10 +249,13 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
         "{:?}",
         pass.steps
     );
-    assert_eq!(scores[0].1, pass.steps[1].1[0].1);
+    assert_eq!(scores[0].1, pass.steps[1].words()[0].1);
     assert_eq!(
         scores[0].1 == scores[1].1,
-        pass.steps[1].1.iter().any(|row| row.0 == msg::row_tie())
+        pass.steps[1]
+            .words()
+            .iter()
+            .any(|row| row.0 == msg::row_tie())
     );
     let skipped = |pass: &Pass| {
         pass.code
@@ -259,9 +276,12 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
         "kubectl set resources deployment big --requests=cpu=100".into(),
     ));
     state.update(TimelineMsg::Seconds(10));
-    let pass = read(state.timeline.run.sim(), Some("default-scheduler"))
-        .pass
-        .expect("a pass");
+    let pass = read(
+        state.timeline.run.sim(),
+        named("default-scheduler").as_ref(),
+    )
+    .pass
+    .expect("a pass");
     assert_eq!(
         skipped(&pass),
         ["best := max(score(nodes, pod))", "bind(pod, best)"]
@@ -277,9 +297,13 @@ fn what_a_pass_has_written_is_executed() {
     ));
     let passes = (0..40).filter_map(|_| {
         state.update(TimelineMsg::Step);
-        read(state.timeline.run.sim(), Some("replicaset-controller")).pass
+        read(
+            state.timeline.run.sim(),
+            named("replicaset-controller").as_ref(),
+        )
+        .pass
     });
-    let acts = |pass: &Pass| pass.steps.get(2).map_or(0, |(_, rows)| rows.len());
+    let acts = |pass: &Pass| pass.steps.get(2).map_or(0, |step| step.rows.len());
     let pass = passes
         .into_iter()
         .find(|pass| acts(pass) == 2)
@@ -304,6 +328,7 @@ fn later_writes_of_others_are_not_this_write() {
         .timeline
         .run
         .sim()
+        .store()
         .list(Kind::ReplicaSet)
         .next()
         .expect("a ReplicaSet")
@@ -317,12 +342,15 @@ fn later_writes_of_others_are_not_this_write() {
         "kubectl label replicaset {set} x=y"
     )));
     state.update(TimelineMsg::Seconds(2));
-    assert!(state.timeline.run.sim().is_held_up());
+    assert!(is_held_up(state.timeline.run.sim()));
     assert_eq!(
-        read(state.timeline.run.sim(), Some("replicaset-controller"))
-            .pass
-            .expect("a pass")
-            .held,
+        read(
+            state.timeline.run.sim(),
+            named("replicaset-controller").as_ref()
+        )
+        .pass
+        .expect("a pass")
+        .held,
         ""
     );
     // A lost event never arrives.
@@ -341,22 +369,27 @@ fn later_writes_of_others_are_not_this_write() {
     ));
     state.update(TimelineMsg::Step);
     state.update(TimelineMsg::Seconds(3));
-    let own = state
-        .timeline
-        .run
-        .sim()
-        .late(&|_, object| object.kind == Kind::ReplicaSet)
+    let sim = state.timeline.run.sim();
+    let own = sim
+        .informers
+        .missing_event(sim.journal(), &|_, object| object.kind == Kind::ReplicaSet)
         .expect("an event is lost");
-    assert_eq!(state.timeline.run.sim().late_event(own.event), Some(own));
+    assert_eq!(
+        sim.informers.missing_event_of(sim.journal(), own.event),
+        Some(own)
+    );
 }
 
 #[test]
 fn a_status_only_pass_of_a_replicaset_still_compares() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(20));
-    let pass = read(state.timeline.run.sim(), Some("replicaset-controller"))
-        .pass
-        .expect("a pass");
+    let pass = read(
+        state.timeline.run.sim(),
+        named("replicaset-controller").as_ref(),
+    )
+    .pass
+    .expect("a pass");
     let values: Vec<&str> = pass
         .code
         .iter()
@@ -371,7 +404,7 @@ fn a_status_only_pass_of_a_replicaset_still_compares() {
     );
     assert!(
         pass.steps[1]
-            .1
+            .words()
             .iter()
             .any(|(name, value)| *name == "readyReplicas" && *value == "1 → 2"),
         "{:?}",
@@ -383,9 +416,12 @@ fn a_status_only_pass_of_a_replicaset_still_compares() {
     ));
     state.update(TimelineMsg::Step);
     state.update(TimelineMsg::Step);
-    let creates = read(state.timeline.run.sim(), Some("replicaset-controller"))
-        .pass
-        .expect("a pass");
+    let creates = read(
+        state.timeline.run.sim(),
+        named("replicaset-controller").as_ref(),
+    )
+    .pass
+    .expect("a pass");
     let line = creates
         .code
         .iter()
@@ -421,18 +457,18 @@ fn every_pass_of_a_workload_tells_what_is_wanted_and_most_what_there_is() {
                 state.update(ConsoleMsg::Enter(image.into()));
             }
             state.update(TimelineMsg::Step);
-            let Some(pass) = read(state.timeline.run.sim(), Some(loops))
+            let Some(pass) = read(state.timeline.run.sim(), named(loops).as_ref())
                 .pass
                 .filter(|pass| !pass.steps.is_empty())
             else {
                 continue;
             };
             if seen.insert(pass.title.to_string()) {
-                let rows: Vec<&Row> = pass
+                let rows: Vec<Row> = pass
                     .steps
                     .iter()
                     .take(2)
-                    .flat_map(|(_, rows)| rows)
+                    .flat_map(PassStep::words)
                     .collect();
                 assert!(
                     rows.iter().any(|(name, _)| *name == "desired"),
@@ -444,4 +480,29 @@ fn every_pass_of_a_workload_tells_what_is_wanted_and_most_what_there_is() {
         }
         assert!(seen.len() > 5 && compared > 3, "{seen:?} {compared}");
     }
+}
+
+#[test]
+fn a_cache_that_has_lost_an_event_is_compared_with_etcd() {
+    let mut state = State::new((examples::ALL[0].text)(), 1);
+    state.update(TimelineMsg::Seconds(20));
+    let held = |state: &State| {
+        let actor = named("replicaset-controller");
+        let pass = read(state.timeline.run.sim(), actor.as_ref()).pass;
+        pass.expect("a pass").held
+    };
+    assert_eq!(held(&state), "");
+    let pods = state.timeline.run.sim().store().list(Kind::Pod);
+    let pod = pods.map(|pod| pod.meta.name.clone()).next().unwrap();
+    for _ in 0..4 {
+        state.update(ConsoleMsg::Enter("fault lose pod".into()));
+    }
+    state.update(ConsoleMsg::Enter(format!(
+        "kubectl delete pod {pod} --wait=false"
+    )));
+    state.update(TimelineMsg::Seconds(3));
+    assert_eq!(held(&state), "Pod: 2 in its cache, 1 in etcd");
+    // The relist repairs the cache.
+    state.update(TimelineMsg::Seconds(20));
+    assert_eq!(held(&state), "");
 }

@@ -1,9 +1,10 @@
 //! Invariants of the Network layout.
 
 use i18n::Message;
+use k8s_model::natural::natural_cmp;
 use k8s_model::{Kind, ObjectRef};
 use projection::model::{
-    ControllerCard, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural,
+    ControllerCard, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, ServicePort,
 };
 use session::console::ConsoleMsg;
 use session::timeline::TimelineMsg;
@@ -271,7 +272,7 @@ fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
         let under: Vec<String> = scene
             .labels
             .iter()
-            .filter(|label| label.class == "under")
+            .filter(|label| label.role == views::shape::LabelRole::Trouble)
             .map(|label| label.text.to_string())
             .collect();
         (
@@ -425,7 +426,10 @@ fn opened(form: &str, external: &str) -> Model {
     model.nodes = Rc::new((1..=5).map(node).collect());
     let one = first(&mut model);
     (one.node_ports, one.external) = (vec!["30080".into()], external.into());
-    first(&mut model).ports = vec!["80 → 8080".into()];
+    first(&mut model).ports = vec![ServicePort {
+        port: 80,
+        target: "8080".into(),
+    }];
     model
 }
 
@@ -535,7 +539,7 @@ fn on_a_phone_a_pod_in_no_endpoint_slice_has_no_port() {
     let said: Vec<&str> = scene
         .labels
         .iter()
-        .filter(|label| label.class == "under")
+        .filter(|label| label.role == views::shape::LabelRole::Trouble)
         .map(|label| label.text.as_str())
         .collect();
     assert_eq!(said, ["in no EndpointSlice", "not ready: gets no traffic"]);
@@ -595,7 +599,7 @@ fn many(old: usize, new: usize) -> Vec<Endpoint> {
         .chain((0..new).map(|n| of("bbbb", n)))
         .collect();
     all.iter_mut().for_each(|one| one.hostname.clear());
-    k8s_model::sort::sort_by(&mut all, |a, b| natural(&a.pod, &b.pod));
+    all.sort_by(|a, b| natural_cmp(&a.pod, &b.pod));
     all
 }
 
@@ -794,6 +798,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
         .timeline
         .run
         .sim()
+        .store()
         .get(&ObjectRef::new(Kind::Service, "default", "web"))
         .unwrap()
         .meta
@@ -1061,6 +1066,8 @@ fn the_name_of_a_member_that_is_gone_is_still_what_is_asked() {
         gone |= state
             .timeline
             .run
+            .sim()
+            .store()
             .get(&ObjectRef::new(Kind::Pod, "default", "web-0"))
             .is_none();
         let scene = state.picture().scene.clone();

@@ -240,13 +240,14 @@ fn many_pods_stand_with_the_newest_revision_first_and_three_cards_fit_a_tablet()
     let CardBody::Totals { parts, numbers } = &scene.items[0].body else {
         panic!("the strip")
     };
-    let numbers: Vec<(usize, &str)> = numbers
+    let numbers: Vec<(usize, String)> = numbers
         .iter()
-        .map(|(n, word)| (*n, word.as_str()))
+        .map(|(total, n)| (*n, total.word().to_string()))
         .collect();
     assert_eq!(
         numbers,
         [(213, "Pods in total"), (210, "ready"), (0, "terminating")]
+            .map(|(n, word)| (n, word.to_owned()))
     );
     assert_eq!(
         parts[..],

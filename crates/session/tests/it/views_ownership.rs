@@ -1,11 +1,12 @@
 //! Invariants of the Ownership layout.
 
+use k8s_model::natural::natural_cmp;
 use projection::model::{Claim, ControllerCard, Group, Id, Model, Pod, PodState, Root, Used};
 use views::grouping::{GroupBy, Grouping};
 use views::ownership::measures::LEAST;
 use views::shape::{CardBody, Line, Rect, Scene};
 
-use projection::model::{Endpoint, Service, Volume, counters, natural};
+use projection::model::{Endpoint, Service, Volume, counters};
 use std::rc::Rc;
 
 fn layout(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
@@ -522,10 +523,9 @@ fn two_blocks_of_cells_have_a_stub_each() {
     });
     let next: Vec<Endpoint> = next.collect();
     Rc::make_mut(&mut model.services[0]).endpoints.extend(next);
-    k8s_model::sort::sort_by(
-        &mut Rc::make_mut(&mut model.services[0]).endpoints,
-        |a, b| natural(&a.pod, &b.pod),
-    );
+    Rc::make_mut(&mut model.services[0])
+        .endpoints
+        .sort_by(|a, b| natural_cmp(&a.pod, &b.pod));
     assert_eq!(full(&model), [true, false]);
     let scene = layout(&model, None, (800.0, 560.0));
     let blocks = scene

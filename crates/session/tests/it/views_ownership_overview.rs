@@ -55,6 +55,7 @@ fn forty_deployments_are_seen_together() {
         .timeline
         .run
         .sim()
+        .store()
         .list(k8s_model::Kind::Pod)
         .nth(30)
         .unwrap()

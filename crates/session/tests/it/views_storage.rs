@@ -187,7 +187,7 @@ fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
         scene
             .labels
             .iter()
-            .find(|label| label.class == "kept")
+            .find(|label| label.role == views::shape::LabelRole::Kept)
             .map(|label| label.text.clone())
     };
     assert_eq!(words(&quiet), None);
@@ -303,7 +303,9 @@ fn small_sets_stand_side_by_side_where_there_is_room() {
             scene
                 .labels
                 .iter()
-                .filter(|label| label.class == "rowname" && label.text == "Pod")
+                .filter(
+                    |label| label.role == views::shape::LabelRole::RowName && label.text == "Pod"
+                )
                 .count(),
             1
         );
@@ -440,7 +442,10 @@ fn in_a_low_stage_all_down_to_the_volumes_and_the_note_is_in_sight() {
                 // The reason for waiting and the retained claims are shown too.
                 let says = |text: &str| scene.labels.iter().any(|label| label.text == text);
                 assert!(
-                    scene.labels.iter().any(|label| label.class == "kept"),
+                    scene
+                        .labels
+                        .iter()
+                        .any(|label| label.role == views::shape::LabelRole::Kept),
                     "{said}"
                 );
                 assert!(says(match state {
@@ -542,7 +547,7 @@ fn a_statefulset_that_a_person_deletes_leaves_its_claims_and_says_so() {
             .scene
             .labels
             .iter()
-            .filter(|label| label.class == "kept")
+            .filter(|label| label.role == views::shape::LabelRole::Kept)
             .map(|label| label.text.english())
             .collect::<Vec<_>>()
     };

@@ -3,6 +3,7 @@
 use i18n::{Catalogue, Message};
 use projection::model::{Id, Pod, PodBlock, PodState};
 use std::rc::Rc;
+use views::draw::painter::TextSetting;
 use views::shape::{CardBody, Rect, Scene};
 use views::shape::{Cells, Line};
 use views::svg::style::Style;
@@ -17,13 +18,12 @@ fn id(kind: &str, name: &str) -> Id {
     }
 }
 
+fn text() -> TextSetting {
+    TextSetting::built_in(Rc::new(Catalogue::ENGLISH))
+}
+
 fn svg(scene: Scene, selected: &str) -> String {
-    picture(
-        Rc::new(scene),
-        selected,
-        Style::built_in(false),
-        Rc::new(Catalogue::ENGLISH),
-    )
+    picture(Rc::new(scene), selected, Style::built_in(false), text())
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_name_with_markup_stays_text_and_each_icon_comes_once() {
 }
 
 #[test]
-fn what_is_chosen_has_the_accent_and_lines_have_their_classes() {
+fn a_selected_item_has_the_accent_and_an_edge_the_colour_of_its_line() {
     let mut scene = Scene {
         width: 400.0,
         height: 200.0,
@@ -78,7 +78,7 @@ fn what_is_chosen_has_the_accent_and_lines_have_their_classes() {
     let plain = svg(scene, "");
     assert!(
         !plain.contains("stroke=\"#326CE5\"")
-            && plain.contains("class=\"edge bound\" d=\"M0 0H9\""),
+            && plain.contains("<path d=\"M0 0H9\" fill=\"none\" stroke=\"#7048C6\""),
         "{plain}"
     );
 }
@@ -121,12 +121,12 @@ fn cells_are_a_path_for_each_state_and_revision() {
         "",
     );
     let text = svg(scene, "");
-    // The newest and an older revision, Failed with its cross, Pending with dashes.
+    // The newest and an older revision, Failed with its cross, the corners of Pending.
     assert_eq!(text.matches("fill=\"#1B9A59\"").count(), 2, "{text}");
     assert_eq!(
         (
             text.matches("fill=\"#D23B3B\"").count(),
-            text.matches("stroke-dasharray=\"2 2\"").count()
+            text.matches("fill=\"#6B7488\"").count()
         ),
         (1, 1)
     );
@@ -151,22 +151,12 @@ fn pieces_joined_are_the_picture() {
         );
     }
     let scene = Rc::new(scene);
-    let mut pieces = Pieces::new(
-        scene.clone(),
-        "",
-        Style::built_in(true),
-        Rc::new(Catalogue::ENGLISH),
-    );
+    let mut pieces = Pieces::new(scene.clone(), "", Style::built_in(true), text());
     let all: Vec<String> = pieces.by_ref().collect();
     assert_eq!(all.len(), 2 + 100_usize.div_ceil(ITEMS_PER_PIECE));
     assert_eq!(
         pieces.head() + &all.concat() + TAIL,
-        picture(
-            scene,
-            "",
-            Style::built_in(true),
-            Rc::new(Catalogue::ENGLISH)
-        )
+        picture(scene, "", Style::built_in(true), text())
     );
 }
 
@@ -206,12 +196,7 @@ fn every_diagram_of_every_example_is_written() {
         }) {
             (state.selection.view, state.drawing.stage) = (view, stage);
             let scene = state.picture().scene.clone();
-            let text = picture(
-                scene.clone(),
-                "",
-                Style::built_in(stage.0 > 1000.0),
-                Rc::new(Catalogue::ENGLISH),
-            );
+            let text = picture(scene.clone(), "", Style::built_in(stage.0 > 1000.0), text());
             let what = format!("{} in {} at {stage:?}", example.file, view.id);
             assert!(
                 text.starts_with("<svg ") && text.ends_with("</svg>") && !text.contains("var("),
@@ -240,7 +225,7 @@ fn every_diagram_of_every_example_is_written() {
                 .filter(|item| matches!(item.body, CardBody::Service { .. }) && item.rect.h > 0.0);
             for item in named {
                 assert!(
-                    text.contains(&views::card_text::name(item, 160.0)[..4]),
+                    text.contains(&item.id.name[..4]),
                     "{what}: {}",
                     item.id.name
                 );

@@ -2,8 +2,8 @@
 //!
 //! A selected loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
-use super::model::{Code, Loop, Loops, PanelForm, Pass, written};
-use crate::shape::{CardBody, Label, Line, Rect, Scene};
+use super::model::{Code, Loop, Loops, PanelForm, Pass, PassStep, written};
+use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Rect, Scene};
 use explain::why::Row;
 use i18n::{Message, msg};
 use projection::model::Id;
@@ -12,6 +12,8 @@ use std::f64::consts::TAU;
 /// Radius of a loop, and of the selected one.
 pub const SMALL: f64 = 28.0;
 pub const BIG: f64 = 40.0;
+/// Radius of a loop that has nothing to reconcile.
+pub const IDLE: f64 = 18.0;
 /// Width of a loop with its name on a ring of a usual stage.
 pub(super) const NAMED: f64 = 132.0;
 /// Width of a character of the name, and additional distance of a name that would touch another.
@@ -101,7 +103,11 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let places: Vec<RingPlace> = (0..of.loops.len())
         .map(|i| {
             let angle = turn + i as f64 * TAU / count;
-            let radius = if of.chosen == Some(i) { BIG } else { SMALL };
+            let radius = match &of.loops[i] {
+                _ if of.chosen == Some(i) => BIG,
+                one if one.idle => IDLE,
+                _ => SMALL,
+            };
             RingPlace {
                 angle,
                 radius,
@@ -174,13 +180,10 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
                 hx + uy * 5.0,
                 hy - ux * 5.0
             );
-            out.link(format!("write/{}", one.name), d, Line::Writes);
+            out.link(write_key(of, one), d, Line::Writes);
         } else {
-            out.link(
-                format!("watch/{}", one.name),
-                format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"),
-                Line::Watches,
-            );
+            let (key, line) = watch_line(one);
+            out.link(key, format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"), line);
         }
         if one.writes
             && let Some(pass) = of
@@ -213,7 +216,8 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
                 x,
                 y,
                 text: written(pass),
-                class: "onedge writes",
+                role: LabelRole::Write,
+                ground: LabelGround::Edge,
                 centred: true,
             });
         }
@@ -287,8 +291,8 @@ pub(super) fn put_loop(
     };
     let id = Id {
         kind: "Loop".into(),
-        uid: format!("loop/{}", one.name),
-        name: one.name.clone(),
+        uid: format!("loop/{}", one.actor),
+        name: one.actor.to_string(),
         namespace: String::new(),
     };
     let mut label = vec![Message::name(&one.title), msg::loop_queue(one.queue)];
@@ -441,21 +445,14 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
             (rect.cx(), rect.y, store.bottom())
         };
         let s = (to - from).signum() * 6.0;
-        let head = if one.writes {
-            format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s)
+        if one.writes {
+            let head = format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s);
+            let d = format!("M{x} {from}V{to}{head}");
+            out.link(write_key(of, one), d, Line::Writes);
         } else {
-            String::new()
-        };
-        let (key, line) = if one.writes {
-            ("write", Line::Writes)
-        } else {
-            ("watch", Line::Watches)
-        };
-        out.link(
-            format!("{key}/{}", one.name),
-            format!("M{x} {from}V{to}{head}"),
-            line,
-        );
+            let (key, line) = watch_line(one);
+            out.link(key, format!("M{x} {to}V{from}"), line);
+        }
     }
     if let Some(pass) = &of.pass {
         let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
@@ -507,7 +504,7 @@ pub(super) fn height_of(pass: &Pass, width: f64, form: PanelForm) -> f64 {
             let steps: f64 = pass
                 .steps
                 .iter()
-                .map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0)
+                .map(|step| 34.0 + lines(&step.words(), (STEPS - 26.0) / 7.0) * 18.0)
                 .sum();
             58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 20.0)
         }
@@ -528,11 +525,11 @@ pub(super) fn put_pass(pass: &Pass, rect: Rect, form: PanelForm, out: &mut Scene
         name: pass.who.clone(),
         namespace: String::new(),
     };
-    let row = |(name, value): &Row| msg::name_value(name, value);
+    let row = |(name, value): Row| msg::name_value(name, value);
     let rows: Vec<Message> = pass
         .steps
         .iter()
-        .flat_map(|(_, rows)| rows)
+        .flat_map(PassStep::words)
         .map(row)
         .collect();
     let of = if pass.key.is_empty() {
@@ -578,7 +575,7 @@ pub(super) fn taller(pass: &Pass, width: f64) -> f64 {
     let most = pass
         .steps
         .iter()
-        .map(|(_, rows)| lines(rows, letters))
+        .map(|step| lines(&step.words(), letters))
         .fold(0.0, f64::max);
     (most * 18.0 - 76.0).max(0.0)
 }
@@ -593,7 +590,7 @@ pub(super) fn rows_of(pass: &Pass, width: f64) -> f64 {
     };
     pass.steps
         .iter()
-        .map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0)
+        .map(|step| step.words().iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0)
         .sum::<f64>()
         + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
@@ -618,6 +615,20 @@ pub(super) fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
     let (dx, dy) = (x - rect.cx(), y - rect.cy());
     let scale = (rect.w / 2.0 / dx.abs().max(0.001)).min(rect.h / 2.0 / dy.abs().max(0.001));
     (rect.cx() + dx * scale, rect.cy() + dy * scale)
+}
+
+/// Key of the line of the newest write: another one for each write, so that each is seen to leave.
+fn write_key(of: &Loops, one: &Loop) -> String {
+    format!("write/{}/{}", one.actor, of.version)
+}
+
+/// Key and meaning of the line of a loop that does not write: events have reached it if keys wait in its queue.
+fn watch_line(one: &Loop) -> (String, Line) {
+    let (key, line) = match one.queue {
+        0 => ("watch", Line::Watches),
+        _ => ("informs", Line::Informs),
+    };
+    (format!("{key}/{}", one.actor), line)
 }
 
 pub(super) fn summary(of: &Loops) -> Message {

@@ -22,6 +22,7 @@ pub static VIEW: View = View {
     legend: Legend::Signs(&[
         ("dot", msg::legend_queue_key),
         ("ln-watch", msg::legend_watch),
+        ("ln-inform", msg::legend_event),
         ("ln-write", msg::legend_newest_write),
     ]),
     empty: Empty {

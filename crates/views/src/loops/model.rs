@@ -1,14 +1,16 @@
 //! The loops at an instant, and the last pass of one of them.
 
-use explain::why::Row;
-use i18n::{Arg, Message, msg};
+use apiserver::Actor;
+use controller_runtime::fact::{Fact, FactId};
+use explain::why::{self, Row};
+use i18n::{Message, msg};
 use k8s_model::{Kind, Str};
 
 /// Loop on the ring.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// Key: `replicaset-controller`, `kubelet node-1`.
-    pub name: String,
+    /// Component, with its node if the ring has each kubelet.
+    pub actor: Actor,
     /// Label beside it.
     pub title: String,
     /// Icon of the loop.
@@ -17,6 +19,8 @@ pub struct Loop {
     pub queue: usize,
     /// True if it made the newest write.
     pub writes: bool,
+    /// True if there is no object of the kind that it reconciles.
+    pub idle: bool,
     /// True if the panel shows it without a selection.
     pub told: bool,
     /// Duration of each pass set by a fault; empty at full speed.
@@ -74,8 +78,68 @@ impl PassPhase {
     }
 }
 
-/// Step of a pass with its rows.
-pub type PassStep = (PassPhase, Vec<Row>);
+/// Step of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassStep {
+    /// Phase.
+    pub phase: PassPhase,
+    /// Rows.
+    pub rows: Vec<PassRow>,
+}
+
+impl PassStep {
+    /// Creates a step whose rows are facts.
+    pub fn facts(phase: PassPhase, facts: Vec<Fact>) -> PassStep {
+        PassStep {
+            phase,
+            rows: facts.into_iter().map(PassRow::Fact).collect(),
+        }
+    }
+
+    /// Returns the names and values of its rows.
+    pub fn words(&self) -> Vec<Row> {
+        self.rows.iter().map(PassRow::words).collect()
+    }
+}
+
+/// Row of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PassRow {
+    /// Fact that the pass has seen or computed.
+    Fact(Fact),
+    /// Request that it has made.
+    Request {
+        /// Request.
+        request: PassRequest,
+        /// Number of such requests.
+        times: usize,
+    },
+    /// Phase of a pass that has not ended.
+    Ahead(PassPhase),
+}
+
+impl PassRow {
+    /// Returns its name and value.
+    pub fn words(&self) -> Row {
+        match self {
+            PassRow::Fact(fact) => why::row(fact),
+            PassRow::Request { request, times } => {
+                (request.verb(), times_of(request.object(), *times))
+            }
+            PassRow::Ahead(PassPhase::Observe) => (msg::ahead_reads(), msg::ahead_at_end()),
+            PassRow::Ahead(PassPhase::Diff) => (msg::ahead_compares(), msg::ahead_after()),
+            PassRow::Ahead(PassPhase::Act) => (msg::ahead_writes(), msg::ahead_if()),
+        }
+    }
+}
+
+/// Describes an action that was repeated.
+pub(super) fn times_of(action: Message, times: usize) -> Message {
+    match times {
+        0 | 1 => action,
+        times => msg::act_times(action, times),
+    }
+}
 
 /// Request made by a pass.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,20 +228,19 @@ pub struct Pass {
     pub form: PanelForm,
 }
 
-/// Row of the resourceVersion, which decides nothing: it is left out if there is little room.
-pub(super) fn resource_version() -> Message {
-    Message::name("resourceVersion")
-}
-
 /// Icons of Observe, Diff and Act.
 pub const STEP_ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 
 impl Pass {
     /// Returns the rows of a step that the panel's form shows.
-    pub fn rows<'p>(&self, (_, rows): &'p PassStep) -> impl Iterator<Item = &'p Row> + use<'p> {
+    pub fn rows<'p>(&self, step: &'p PassStep) -> impl Iterator<Item = Row> + use<'p> {
         let all = self.form != PanelForm::Lines;
-        rows.iter()
-            .filter(move |row| all || row.0 != resource_version())
+        // The resourceVersion decides nothing: it is left out if there is little room.
+        let decides = |row: &PassRow| !matches!(row, PassRow::Fact(fact) if fact.id == FactId::ResourceVersion);
+        step.rows
+            .iter()
+            .filter(move |row| all || decides(row))
+            .map(PassRow::words)
     }
 
     /// Describes the pass in a sentence: its loop, its write, and the changed fields.
@@ -198,16 +261,15 @@ impl Pass {
             Some((PassRequest::Rejected(kind), _)) => msg::told_rejected(object(kind), who),
             Some((PassRequest::Update(kind), _)) => msg::told_updated(who, object(kind)),
         };
-        let changes =
-            |value: &Message| matches!(value.args(), [Arg::Change(text)] if text.contains(" → "));
+        let changes = |row: &&PassRow| matches!(row, PassRow::Fact(fact) if fact.value.is_change());
         let changed = self
             .steps
-            .get(1)
-            .into_iter()
-            .flat_map(|(_, rows)| rows)
-            .filter(|(_, value)| changes(value));
-        let row = |(name, value): &Row| msg::name_value(name, value);
-        let changed: Vec<Message> = changed.take(2).map(row).collect();
+            .iter()
+            .filter(|step| step.phase == PassPhase::Diff)
+            .flat_map(|step| &step.rows)
+            .filter(changes);
+        let row = |(name, value): Row| msg::name_value(name, value);
+        let changed: Vec<Message> = changed.take(2).map(|of| row(of.words())).collect();
         if changed.is_empty() {
             did
         } else {
@@ -219,8 +281,7 @@ impl Pass {
 /// Label beside the loop of what a pass wrote.
 pub fn written(pass: &Pass) -> Message {
     match &pass.act {
-        Some((act, 1)) => act.message(),
-        Some((act, times)) => msg::act_times(act.message(), times),
+        Some((act, times)) => times_of(act.message(), *times),
         None => Message::default(),
     }
 }

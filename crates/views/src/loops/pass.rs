@@ -1,21 +1,26 @@
 //! A pass of a loop as Observe, Diff and Act, derived from its writes.
 
 use super::read::{glyph, title_of};
-use crate::loops::model::{Code, PanelForm, Pass, PassPhase, PassRequest, resource_version};
-use apiserver::Why;
+use crate::loops::model::{
+    Code, PanelForm, Pass, PassPhase, PassRequest, PassRow, PassStep, times_of,
+};
 use apiserver::journal::{Entry, Journal, Op, Record};
-use cluster::loops::named as descriptor;
-use controller_runtime::descriptor::GENERIC;
-use explain::why::{self, Row};
-use explain::words;
-use i18n::format::{count, middle};
+use apiserver::{Component, Why};
+use cluster::loops::descriptor;
+use controller_runtime::descriptor::{CodeFlow, CodeLine, CodeTag, CodeValue, GENERIC};
+use controller_runtime::fact::{Change, Fact, FactId, FactValue};
+use explain::why;
+use i18n::format::middle;
 use i18n::{Arg, Message, msg};
 use k8s_model::network::EndpointSlice;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use projection::changes::{ChangedField, fields};
 
-/// Row with the score of the node to which a Pod was bound.
-pub(super) fn winner(entry: &Entry) -> Option<Row> {
+/// Value of a field that is not set.
+const NOTHING: &str = "∅";
+
+/// Fact with the score of the node to which a Pod was bound.
+pub(super) fn winner(entry: &Entry) -> Option<Fact> {
     let Why::BestNode {
         score,
         feasible: 1..,
@@ -25,7 +30,13 @@ pub(super) fn winner(entry: &Entry) -> Option<Row> {
         return None;
     };
     let node = &entry.write()?.1.pod()?.node_name;
-    (!node.is_empty()).then(|| (msg::row_score_of(node), Message::count(score)))
+    (!node.is_empty()).then(|| {
+        let value = FactValue::Score {
+            node: node.clone(),
+            score: *score,
+        };
+        Fact::new(FactId::NodeScore, value)
+    })
 }
 
 /// Builds the pass to which an entry belongs.
@@ -72,27 +83,26 @@ pub(super) fn pass(
         .copied()
         .find(|e| !matches!(e.why, Why::Observed))
         .unwrap_or(entry);
-    let (mut all, saw) = (standing(&of), why::evidence(&main.why));
+    let (mut all, saw) = (standing(&of), why::explain(&main.why).evidence);
     let told = !saw.is_empty();
     if told {
         // The conclusion is the decision; the numbers around it are shown only once.
-        all.retain(|(name, _)| {
-            *name != msg::metric_updated()
-                && *name != msg::row_available_short()
-                && saw.iter().all(|(known, _)| known != name)
+        all.retain(|fact| {
+            !matches!(fact.id, FactId::Updated | FactId::Available)
+                && saw.iter().all(|known| known.id != fact.id)
         });
         all.extend(saw);
     }
     let mut seen = all.clone();
-    if let Some(row) = winner(main) {
+    if let Some(score) = winner(main) {
         let at = seen
             .iter()
-            .position(|(name, _)| name.is_like(&row.0))
+            .position(|fact| fact.id == FactId::NodeScore)
             .unwrap_or(seen.len() - 1);
-        seen.insert(at, row);
+        seen.insert(at, score);
     }
-    let concludes = seen.pop_if(|(name, value)| {
-        *name != msg::row_desired() && (told || matches!(value.args(), [Arg::Change(_)]))
+    let concludes = seen.pop_if(|fact| {
+        fact.id != FactId::Desired && (told || matches!(fact.value, FactValue::Difference { .. }))
     });
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| {
@@ -102,29 +112,28 @@ pub(super) fn pass(
             None
         }
     }) {
-        observe.push((
-            resource_version(),
-            Message::only(Arg::Number(before.meta.resource_version as i64)),
-        ));
+        let version = FactValue::Number(before.meta.resource_version as i64);
+        observe.push(Fact::new(FactId::ResourceVersion, version));
     }
     observe.extend(found_running(main));
     observe.extend(seen);
-    let mut diff: Vec<Row> = concludes.into_iter().collect();
+    let mut diff: Vec<Fact> = concludes.into_iter().collect();
     if !told && !matches!(main.why, Why::Observed) {
-        diff.insert(0, (msg::row_reason(), words::because(main)));
+        let because = FactValue::Because(main.why.clone());
+        diff.insert(0, Fact::new(FactId::Reason, because));
     }
     if matches!(&main.why, Why::BestNode { score, next, next_score, .. } if score == next_score && !next.is_empty())
     {
-        diff.push((msg::row_tie(), msg::row_first_by_name()));
+        diff.push(Fact::new(FactId::Tie, FactValue::FirstByName));
     }
     diff.extend(differs(main));
     if diff.is_empty() {
-        diff.push((msg::row_status(), msg::row_out_of_date()));
+        diff.push(Fact::new(FactId::StatusOutOfDate, FactValue::OutOfDate));
     }
     // Other lines executed by this pass: one per write.
-    let done: Vec<(&'static str, Message)> = of
+    let done: Vec<(CodeTag, Message)> = of
         .iter()
-        .map(|e| (lights(&e.why), act(e).message()))
+        .map(|e| (why::explain(&e.why).line, act(e).message()))
         .collect();
     let mut writes: Vec<(PassRequest, usize)> = Vec::new();
     for act in of.iter().map(|e| act(e)) {
@@ -133,52 +142,49 @@ pub(super) fn pass(
             None => writes.push((act, 1)),
         }
     }
-    let times = |words: Message, count: usize| {
-        if count > 1 {
-            msg::act_times(words, count)
-        } else {
-            words
-        }
-    };
     // The decision stands beside the executed line.
     let decided = act(main);
     let repeated = writes
         .iter()
         .find(|(act, _)| *act == decided)
         .map_or(1, |(_, count)| *count);
-    let written = times(decided.message(), repeated);
-    let rows = writes
-        .iter()
+    let code = code(
+        entry.actor.component,
+        Some(&Executed {
+            why: &main.why,
+            facts: &all,
+            request: times_of(decided.message(), repeated),
+            done: &done,
+        }),
+    );
+    let requests = writes
+        .into_iter()
         .take(3)
-        .map(|(act, count)| (act.verb(), times(act.object(), *count)))
-        .collect();
-    let name = entry.actor.name;
-    let node = if entry.actor.node.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", entry.actor.node)
-    };
-    let who = [name, &node].concat();
+        .map(|(request, times)| PassRow::Request { request, times });
+    let component = entry.actor.component;
     Pass {
         title: title_of(
-            &who,
+            &entry.actor,
             passes,
             Message::only(Arg::Clock(entry.time.0 as i64 / 1000)),
         ),
-        who,
+        who: entry.actor.to_string(),
         own: main
             .key()
             .is_some_and(|own| key(main).ends_with(own.name.as_str())),
         key: key(main),
-        glyph: glyph(name),
+        glyph: glyph(component),
         newest,
-        code: code(name, Some(&main.why), &all, &written, &done),
+        code,
         act: Some((decided, repeated)),
         held: Message::default(),
         steps: vec![
-            (PassPhase::Observe, observe),
-            (PassPhase::Diff, diff),
-            (PassPhase::Act, rows),
+            PassStep::facts(PassPhase::Observe, observe),
+            PassStep::facts(PassPhase::Diff, diff),
+            PassStep {
+                phase: PassPhase::Act,
+                rows: requests.collect(),
+            },
         ],
         form: PanelForm::Columns,
     }
@@ -186,8 +192,7 @@ pub(super) fn pass(
 
 /// Returns the comparison made by a workload's loop: the desired numbers of its object, and the status written by the pass. A pass that
 /// only changed a ReplicaSet of a Deployment has the desired number from the annotation set on it.
-pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
-    let row = |name: Message, value: i32| (name, Message::count(value));
+pub(super) fn standing(of: &[&Entry]) -> Vec<Fact> {
     let wrote = |entry: &&Entry| {
         entry
             .write()
@@ -195,41 +200,47 @@ pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
             .map(|(_, object)| object.clone())
     };
     for object in of.iter().rev().filter_map(wrote) {
-        match (&object.body, of[0].actor.name) {
+        if !controllers::is_controller_of(of[0].actor.component, object.kind) {
+            continue;
+        }
+        match &object.body {
             // A creation or deletion describes itself.
-            (Body::ReplicaSet(set), "replicaset-controller")
-                if of.iter().all(|entry| matches!(entry.why, Why::Observed)) =>
+            Body::ReplicaSet(set)
+                if object.kind == Kind::ReplicaSet
+                    && of.iter().all(|entry| matches!(entry.why, Why::Observed)) =>
             {
                 let (want, have) = (set.spec.replicas, set.status.replicas);
                 return vec![
-                    row(msg::row_desired(), want),
-                    row(msg::row_actual(), have),
-                    (msg::row_difference(), less(have, want)),
+                    Fact::count(FactId::Desired, want),
+                    Fact::count(FactId::Actual, have),
+                    Fact::new(
+                        FactId::Difference,
+                        FactValue::Difference {
+                            from: have,
+                            minus: want,
+                        },
+                    ),
                 ];
             }
-            (Body::Deployment(d), "deployment-controller") if d.status.observed_generation > 0 => {
+            Body::Deployment(d) if d.status.observed_generation > 0 => {
                 let (want, status) = (d.spec.replicas, &d.status);
                 return vec![
-                    row(msg::row_desired(), want),
-                    row(msg::row_actual(), status.replicas),
-                    row(msg::metric_updated(), status.updated_replicas),
-                    row(msg::row_available_short(), status.available_replicas),
+                    Fact::count(FactId::Desired, want),
+                    Fact::count(FactId::Actual, status.replicas),
+                    Fact::count(FactId::Updated, status.updated_replicas),
+                    Fact::count(FactId::Available, status.available_replicas),
                 ];
             }
-            (Body::StatefulSet(set), "statefulset-controller") => {
+            Body::StatefulSet(set) => {
                 let (want, start, status) =
                     (set.spec.replicas, set.spec.ordinals.start, &set.status);
-                let ordinals = if want > 0 {
-                    msg::ordinals_range(start, start + want - 1)
-                } else {
-                    msg::none()
-                };
+                let ordinals = (want > 0).then_some((start, start + want - 1));
                 return vec![
-                    row(msg::row_desired(), want),
-                    (msg::row_ordinals(), ordinals),
-                    row(msg::row_actual(), status.replicas),
-                    row(msg::metric_updated(), status.updated_replicas),
-                    row(msg::metric_ready(), status.ready_replicas),
+                    Fact::count(FactId::Desired, want),
+                    Fact::new(FactId::Ordinals, FactValue::Ordinals(ordinals)),
+                    Fact::count(FactId::Actual, status.replicas),
+                    Fact::count(FactId::Updated, status.updated_replicas),
+                    Fact::count(FactId::Ready, status.ready_replicas),
                 ];
             }
             _ => {}
@@ -247,36 +258,24 @@ pub(super) fn standing(of: &[&Entry]) -> Vec<Row> {
     };
     let sets = of
         .iter()
-        .filter(|entry| entry.actor.name == "deployment-controller");
+        .filter(|entry| controllers::is_controller_of(entry.actor.component, Kind::Deployment));
     sets.filter_map(|entry| noted(entry))
         .next()
-        .map(|want| row(msg::row_desired(), want))
+        .map(|want: i32| Fact::count(FactId::Desired, want))
         .into_iter()
         .collect()
 }
 
-/// Formats a difference with its terms: `2 − 3 = −1`.
-pub(super) fn less(have: i32, want: i32) -> Message {
-    let n = |n: i32| i18n::count(i64::from(n));
-    sum(format!(
-        "{} − {} = {}",
-        n(have),
-        n(want),
-        n(have - want).replace('-', "−")
-    ))
-}
-
-pub(super) fn sum(text: String) -> Message {
-    Message::only(Arg::Change(text.into()))
-}
-
 /// Returns the Pod's state that a kubelet found before its write.
-pub(super) fn found_running(entry: &Entry) -> Vec<Row> {
+pub(super) fn found_running(entry: &Entry) -> Vec<Fact> {
     let Record::Write { object, before, .. } = &entry.record else {
         return Vec::new();
     };
     let found = before.as_ref().unwrap_or(object);
-    let Some(pod) = found.pod().filter(|_| entry.actor.name == "kubelet") else {
+    let Some(pod) = found
+        .pod()
+        .filter(|_| entry.actor.component == Component::Kubelet)
+    else {
         return Vec::new();
     };
     let running = pod
@@ -286,23 +285,22 @@ pub(super) fn found_running(entry: &Entry) -> Vec<Row> {
         .filter(|status| status.state.running.is_some())
         .count();
     vec![
-        (
-            Message::name("deletionTimestamp"),
-            if found.meta.is_deleting() {
-                msg::field_set()
-            } else {
-                msg::field_not_set()
-            },
+        Fact::new(
+            FactId::DeletionTimestamp,
+            FactValue::Set(found.meta.is_deleting()),
         ),
-        (
-            msg::row_containers_running(),
-            msg::n_of_m(running, pod.spec.containers.len()),
+        Fact::new(
+            FactId::ContainersRunning,
+            FactValue::Part {
+                part: running,
+                total: pod.spec.containers.len(),
+            },
         ),
     ]
 }
 
 /// Returns the changes of an EndpointSlice: addresses added and removed, and the number of ready ones.
-pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
+pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Fact> {
     let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
         let endpoints = slice
             .and_then(|slice| slice.get::<EndpointSlice>())
@@ -313,28 +311,28 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
             .collect()
     };
     let (was, is) = (of(before), of(Some(object)));
-    let mut rows = Vec::new();
-    for (sign, own, other) in [("+", &is, &was), ("−", &was, &is)] {
+    let mut facts = Vec::new();
+    for (added, own, other) in [(true, &is, &was), (false, &was, &is)] {
         let known: std::collections::BTreeSet<&Str> =
-            k8s_model::sort::tree(other.iter().map(|(address, _)| address));
-        let moved: Vec<&Str> = own
+            other.iter().map(|(address, _)| address).collect();
+        let addresses: Vec<Str> = own
             .iter()
             .map(|(address, _)| address)
             .filter(|address| !known.contains(address))
+            .cloned()
             .collect();
-        match moved[..] {
-            [] => {}
-            [one] => rows.push((msg::row_addresses(), sum(format!("{sign} {one}")))),
-            _ => rows.push((
-                msg::row_addresses(),
-                sum(format!("{sign} {}", count(moved.len()))),
-            )),
+        if !addresses.is_empty() {
+            let moved = FactValue::Addresses { added, addresses };
+            facts.push(Fact::new(FactId::Addresses, moved));
         }
     }
-    let ready = |all: &[(Str, bool)]| count(all.iter().filter(|(_, ready)| *ready).count());
+    let ready = |all: &[(Str, bool)]| all.iter().filter(|(_, ready)| *ready).count() as i64;
     let (from, to) = (ready(&was), ready(&is));
     if from != to {
-        rows.push((msg::row_ready_endpoints(), sum(format!("{from} → {to}"))));
+        facts.push(Fact::new(
+            FactId::ReadyEndpoints,
+            FactValue::CountChange { from, to },
+        ));
     }
     // Other changes: conditions of a terminating endpoint, ports, the time of the change.
     let other = || {
@@ -345,32 +343,28 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
             .next()
     };
     if before.is_none() {
-        rows.push((msg::row_slices(), sum("0 → 1".into())));
+        let created = FactValue::CountChange { from: 0, to: 1 };
+        facts.push(Fact::new(FactId::Slices, created));
     }
-    if rows.is_empty()
+    if facts.is_empty()
         && let Some(field) = other()
     {
-        let name = field
-            .path
-            .rsplit('.')
-            .next()
-            .unwrap_or_default()
-            .to_string();
-        let value = |value: Option<String>| value.unwrap_or_else(|| "∅".into());
-        rows.push((
-            Message::state(name),
-            sum(format!(
-                "{} → {}",
-                middle(&value(field.from), 12),
-                middle(&value(field.to), 12)
-            )),
-        ));
+        let value = |value: Option<String>| middle(value.as_deref().unwrap_or(NOTHING), 12).into();
+        let (from, to) = field.shown();
+        let change = FactValue::FieldChange {
+            field: field.path.rsplit('.').next().unwrap_or_default().into(),
+            change: Change::Values {
+                from: value(from),
+                to: value(to),
+            },
+        };
+        facts.push(Fact::new(FactId::Field, change));
     }
-    rows
+    facts
 }
 
 /// Returns the status numbers changed by a write, before and after; then conditions and phases.
-pub(super) fn differs(entry: &Entry) -> Vec<Row> {
+pub(super) fn differs(entry: &Entry) -> Vec<Fact> {
     let Record::Write { op, object, before } = &entry.record else {
         return Vec::new();
     };
@@ -394,22 +388,12 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
             && !matches!(last, "message" | "reason" | "image" | "started")
     };
     // Numbers first; of the rest as many as fit.
-    let (mut numbers, mut rows) = (Vec::new(), Vec::new());
+    let (mut numbers, mut others) = (Vec::new(), Vec::new());
     for field in fields(before, object).iter().filter(|field| telling(field)) {
-        let counts = |value: &Option<String>| {
-            value
-                .as_ref()
-                .is_none_or(|text| text.parse::<u32>().is_ok())
-        };
-        let none = if counts(&field.from) && counts(&field.to) {
-            "0"
-        } else {
-            "∅"
-        };
-        let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or(none));
+        let (from, to) = field.shown();
+        let [from, to] = [&from, &to].map(|value| value.as_deref().unwrap_or(NOTHING));
         // A whole added or removed value is described by its fields.
-        if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24
-        {
+        if field.is_nested() || from.len() + to.len() > 24 {
             continue;
         }
         let name = field
@@ -417,18 +401,24 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
             .trim_start_matches("status.")
             .trim_start_matches("conditions[")
             .replace("].status", "");
-        match (from.parse::<i64>(), to.parse::<i64>()) {
-            (Ok(from), Ok(to)) => numbers.push((
-                Message::state(name),
-                sum(format!("{} → {}", i18n::count(from), i18n::count(to))),
-            )),
-            _ if field.from.is_some() => {
-                rows.push((Message::state(name), sum(format!("{from} → {to}"))))
-            }
-            _ => rows.push((Message::state(name), Message::state(to))),
-        }
+        let (list, change) = match field.counts() {
+            Some((from, to)) => (&mut numbers, Change::Counts { from, to }),
+            _ if field.from.is_some() => (
+                &mut others,
+                Change::Values {
+                    from: from.into(),
+                    to: to.into(),
+                },
+            ),
+            _ => (&mut others, Change::Added(to.into())),
+        };
+        let field = name.into();
+        list.push(Fact::new(
+            FactId::Field,
+            FactValue::FieldChange { field, change },
+        ));
     }
-    numbers.append(&mut rows);
+    numbers.append(&mut others);
     numbers.truncate(4);
     numbers
 }
@@ -443,18 +433,15 @@ pub(super) fn key(entry: &Entry) -> String {
     {
         return [&key.namespace, "/", service].concat();
     }
-    let of_loop = |kind: &str| {
-        entry
-            .actor
-            .name
-            .strip_suffix("-controller")
-            .is_some_and(|name| name.eq_ignore_ascii_case(kind))
-    };
     let owner = entry.write().and_then(|(_, object)| {
         object
             .meta
             .controller()
-            .filter(|owner| of_loop(&owner.kind))
+            .filter(|owner| {
+                owner.key("").is_some_and(|key| {
+                    controllers::is_controller_of(entry.actor.component, key.kind)
+                })
+            })
             .map(|owner| owner.name.clone())
     });
     full_name(&ObjectRef {
@@ -475,13 +462,17 @@ pub(super) fn full_name(key: &ObjectRef) -> String {
 /// Returns the request that an entry records.
 pub fn act(entry: &Entry) -> PassRequest {
     match &entry.record {
-        Record::Command(_) | Record::Fault(_) | Record::Forgotten => PassRequest::Command,
+        Record::Command(_) | Record::Fault(_) | Record::ClientFault(_) | Record::Forgotten => {
+            PassRequest::Command
+        }
         Record::Refused(refused) => PassRequest::Rejected(refused.key.kind),
         Record::Write { op, object, before } => {
             let kind = object.kind;
             match (op, before) {
                 (Op::Added, _) => PassRequest::Create(kind),
-                (Op::Deleted, _) if entry.actor.name == "kubelet" => PassRequest::Delete(kind),
+                (Op::Deleted, _) if entry.actor.component == Component::Kubelet => {
+                    PassRequest::Delete(kind)
+                }
                 (Op::Deleted, _) => PassRequest::Remove(kind),
                 (Op::Modified, Some(before))
                     if !before.meta.is_deleting() && object.meta.is_deleting() =>
@@ -516,154 +507,131 @@ fn status_of(object: &Object) -> Option<serde_json::Value> {
         .map(serde_json::Value::take)
 }
 
-/// Pseudo-code line to highlight for a reason.
-pub(super) fn lights(why: &Why) -> &'static str {
-    match why {
-        Why::Observed => "status",
-        Why::TooFew { .. } | Why::Retry(_) | Why::MissingOrdinal { .. } => "create",
-        Why::MissingClaim { .. } => "claim",
-        Why::TooMany { .. }
-        | Why::CondemnedOrdinal { .. }
-        | Why::EndedPod { .. }
-        | Why::OwnerGone { .. }
-        | Why::OwnerWaits { .. } => "delete",
-        Why::OldRevision { .. } => "update",
-        Why::NewTemplate { .. } | Why::Revision { .. } => "new",
-        Why::RolloutUp { .. } | Why::Scaled { .. } => "up",
-        Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } | Why::Recreate { .. } => "down",
-        Why::BestNode { .. } => "bind",
-        Why::NoNode { .. } => "nonode",
-        Why::Bound
-        | Why::Sandbox
-        | Why::InitDone
-        | Why::Sidecar
-        | Why::Started
-        | Why::SourceMissing
-        | Why::NewImage { .. }
-        | Why::Restarted { .. } => "start",
-        Why::Stopped => "stop",
-        Why::Removed => "delete",
-        Why::BecameReady { .. }
-        | Why::StartedUp
-        | Why::BecameUnready
-        | Why::ProbeFailed { .. }
-        | Why::EvictedByNode
-        | Why::Exited { .. }
-        | Why::BackOff { .. }
-        | Why::ImagePull
-        | Why::OutOfMemory
-        | Why::Resized
-        | Why::ResizePending { .. } => "status",
-        Why::Endpoints { .. } => "write",
-        Why::SmallestFit { .. } => "fit",
-        Why::Binding => "binding",
-        Why::Expanding | Why::NeedsProvisioning { .. } | Why::Provisioned { .. } => "provision",
-        Why::ClaimGone { .. } | Why::VolumeGone => "gone",
-        Why::DependentsGone | Why::Orphaned { .. } => "release",
-        _ => "write",
+/// Pass whose values are shown beside the pseudo-code of its loop.
+pub(super) struct Executed<'p> {
+    /// Reason of its decision.
+    pub why: &'p Why,
+    /// Facts that it has seen.
+    pub facts: &'p [Fact],
+    /// Request of its decision.
+    pub request: Message,
+    /// Lines executed by its writes, with their requests.
+    pub done: &'p [(CodeTag, Message)],
+}
+
+impl Executed<'_> {
+    fn fact(&self, id: FactId) -> Option<&FactValue> {
+        let fact = self.facts.iter().find(|fact| fact.id == id)?;
+        Some(&fact.value)
+    }
+
+    fn count(&self, id: FactId) -> Option<i32> {
+        match self.fact(id)? {
+            FactValue::Count(count) => Some(*count as i32),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of a fact as a comment of its line.
+    fn comment(&self, id: FactId) -> Option<Message> {
+        match id {
+            FactId::Desired => self.count(id).map(msg::code_replicas),
+            FactId::Actual => self.count(id).map(msg::code_pods),
+            FactId::Updated => self.count(id).map(msg::code_updated),
+            FactId::Ready => self.count(id).map(msg::code_ready),
+            FactId::Difference => match (self.count(FactId::Actual), self.count(FactId::Desired)) {
+                (Some(from), Some(minus)) => {
+                    Some(why::value(&FactValue::Difference { from, minus }))
+                }
+                _ => self.fact(id).map(why::value),
+            },
+            _ => self.fact(id).map(why::value),
+        }
+    }
+
+    /// Returns the value beside a line; empty if there is none.
+    fn value(&self, value: CodeValue, request: Option<&Message>) -> Message {
+        let of = |fact: &Fact| why::value(&fact.value);
+        let shown = match value {
+            CodeValue::Request => request.cloned(),
+            CodeValue::First => self.facts.first().map(of),
+            CodeValue::Last => self.facts.last().map(of),
+            CodeValue::Fact(id) => self.comment(id),
+            CodeValue::Room => match *self.why {
+                Why::RolloutUp {
+                    pods,
+                    at_most,
+                    from,
+                    to,
+                } => {
+                    let (allowed, wished) = (at_most - pods, to - from);
+                    Some(why::value(&if allowed == wished {
+                        FactValue::Difference {
+                            from: at_most,
+                            minus: pods,
+                        }
+                    } else {
+                        FactValue::Least { allowed, wished }
+                    }))
+                }
+                _ => None,
+            },
+            CodeValue::Spare => match self.why {
+                Why::RolloutDown { .. } => self.facts.last().map(of),
+                _ => None,
+            },
+        };
+        shown.unwrap_or_default()
     }
 }
 
-/// Builds the pseudo-code of a loop with the values of a pass: its decision, and its other writes.
-pub(super) fn code(
-    name: &str,
-    why: Option<&Why>,
-    saw: &[Row],
-    act: &Message,
-    done: &[(&str, Message)],
-) -> Vec<Code> {
-    let source = descriptor(name).map_or(GENERIC, |of| of.code);
-    let mut lit = why.map_or("", lights);
-    if !source.iter().any(|(_, lights, _)| *lights == lit) {
-        lit = "write";
-    }
-    let row = |name: Message| {
-        saw.iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value.clone())
+/// Builds the pseudo-code of a loop, with the values of a pass if there was one.
+pub(super) fn code(component: Component, pass: Option<&Executed<'_>>) -> Vec<Code> {
+    let source = descriptor(component).map_or(GENERIC, |of| of.code);
+    let Some(pass) = pass else {
+        let line = |line: &CodeLine| Code {
+            text: line.text,
+            ..Code::default()
+        };
+        return source.iter().map(line).collect();
     };
-    let number = |name: Message| row(name)?.as_count().map(|n| n as i32);
+    let mut executed = why::explain(pass.why).line;
+    if !source.iter().any(|line| line.tag == Some(executed)) {
+        executed = CodeTag::Write;
+    }
+    // A kubelet reports its actions on containers in the status.
+    let reports = matches!(executed, CodeTag::Start | CodeTag::Stop);
     // Lines after a taken branch belong to it: the next round begins there.
     let (mut skips, mut gone) = (false, false);
     source
         .iter()
-        .map(|(text, lights, value)| {
-            // A kubelet reports its actions on containers in the status.
-            let written = *lights == "status" && matches!(lit, "start" | "stop");
-            let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
-            let also = done
+        .map(|line| {
+            let lit = line
+                .tag
+                .is_some_and(|tag| tag == executed || tag == CodeTag::Status && reports);
+            let also = pass
+                .done
                 .iter()
                 .rev()
-                .find(|(of, _)| !is_lit && !lights.is_empty() && of == lights)
-                .map(|(_, words)| words);
-            let value = match *value {
-                "" => Message::default(),
-                "act" if is_lit => act.clone(),
-                "act" => also.cloned().unwrap_or_default(),
-                "first" => saw
-                    .first()
-                    .map(|(_, value)| value.clone())
-                    .unwrap_or_default(),
-                "last" => saw
-                    .last()
-                    .map(|(_, value)| value.clone())
-                    .unwrap_or_default(),
-                "difference" => match (number(msg::row_actual()), number(msg::row_desired())) {
-                    (Some(actual), Some(desired)) => less(actual, desired),
-                    _ => row(msg::row_difference()).unwrap_or_default(),
-                },
-                "room" => match why {
-                    Some(Why::RolloutUp {
-                        pods,
-                        at_most,
-                        from,
-                        to,
-                    }) => {
-                        let (room, more) = (at_most - pods, to - from);
-                        if room == more {
-                            less(*at_most, *pods)
-                        } else {
-                            let n = |n: i32| i18n::count(i64::from(n));
-                            sum(format!("min({}; {}) = {}", n(room), n(more), n(more)))
-                        }
-                    }
-                    _ => Message::default(),
-                },
-                // The last row is the result.
-                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw
-                    .last()
-                    .map(|(_, value)| value.clone())
-                    .unwrap_or_default(),
-                "desired" => number(msg::row_desired())
-                    .map(msg::code_replicas)
-                    .unwrap_or_default(),
-                "actual" => number(msg::row_actual())
-                    .map(msg::code_pods)
-                    .unwrap_or_default(),
-                "updated" => number(msg::metric_updated())
-                    .map(msg::code_updated)
-                    .unwrap_or_default(),
-                "ready" => number(msg::metric_ready())
-                    .map(msg::code_ready)
-                    .unwrap_or_default(),
-                "ordinals" => row(msg::row_ordinals()).unwrap_or_default(),
-                "nodes that fit" => row(msg::row_nodes_fit()).unwrap_or_default(),
-                _ => Message::default(),
-            };
-            let leaves = text.trim() == "continue";
-            let skipped = why.is_some()
-                && (gone && text.trim() != "}"
-                    || if leaves {
-                        skips
-                    } else {
-                        !is_lit && also.is_none() && !lights.is_empty()
-                    });
-            gone |= leaves && !skips && why.is_some();
+                .find(|(tag, _)| !lit && line.tag == Some(*tag))
+                .map(|(_, request)| request);
+            let request = if lit { Some(&pass.request) } else { also };
+            let leaves = line.flow == CodeFlow::Continue;
+            let skipped = gone && line.flow != CodeFlow::End
+                || if leaves {
+                    skips
+                } else {
+                    !lit && also.is_none() && line.tag.is_some()
+                };
+            gone |= leaves && !skips;
             skips = skipped;
             Code {
-                text,
-                value,
-                lit: is_lit,
+                text: line.text,
+                value: line
+                    .value
+                    .map(|value| pass.value(value, request))
+                    .unwrap_or_default(),
+                lit,
                 skipped,
             }
         })

@@ -1,91 +1,100 @@
 //! Reads the loops at an instant: queues, and the last pass of each as Observe, Diff and Act.
 
 use super::pass::{code, full_name, pass};
-use crate::loops::model::{Loop, Loops, Pass, PassPhase, PassStep};
+use crate::loops::model::{Loop, Loops, Pass, PassPhase, PassRow, PassStep};
 use apiserver::journal::{Entry, EntryId};
+use apiserver::{Actor, Component};
 use cluster::Sim;
-use cluster::loops::named as descriptor;
+use cluster::loops::descriptor;
+use cluster::slowed::Slowed;
+use controller_runtime::process::Process;
+use explain::control_loop;
 use i18n::{Message, msg};
-use k8s_model::Kind;
+use k8s_model::{Kind, Str};
 
 /// Number of kubelets above which they share one place.
 pub(super) const KUBELETS: usize = 3;
 
-/// Name of an entry's component on the ring.
-pub(super) fn component(entry: &Entry, one_kubelet: bool) -> String {
-    if entry.actor.node.is_empty() || one_kubelet {
-        entry.actor.name.to_string()
+/// Actor of an entry on the ring: a single kubelet stands for those of many nodes.
+pub(super) fn spoke(entry: &Entry, one_kubelet: bool) -> Actor {
+    if one_kubelet {
+        Actor::component(entry.actor.component)
     } else {
-        format!("{} {}", entry.actor.name, entry.actor.node)
+        entry.actor.clone()
     }
 }
 
-pub(super) fn title(name: &str) -> String {
-    // The name of a node is not translated.
-    if name.starts_with("kubelet ") {
-        return name.into();
+pub(super) fn title(actor: &Actor) -> String {
+    match descriptor(actor.component) {
+        Some(of) if actor.node.is_empty() => of.title.into(),
+        _ => actor.to_string(),
     }
-    descriptor(name).map_or(name, |of| of.title).into()
 }
 
 /// Reads the loops at the instant shown.
-pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
+pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
     let journal = sim.journal();
-    let nodes: Vec<String> = sim
+    let nodes: Vec<Str> = sim
+        .store()
         .list(Kind::Node)
-        .map(|node| node.meta.name.to_string())
+        .map(|node| node.meta.name.clone())
         .collect();
     let one_kubelet = nodes.len() > KUBELETS;
-    let mut names: Vec<String> = Vec::new();
-    let queues: Vec<(&'static str, usize)> = sim
+    let mut actors: Vec<Actor> = Vec::new();
+    let queues: Vec<(Component, usize)> = sim
+        .manager
         .queues()
-        .map(|(name, queue)| (name, queue.len()))
+        .map(|(component, queue)| (component, queue.len()))
         .collect();
     // A loop without a work queue has no count.
-    let passes = |name: &str| {
-        sim.queues()
-            .find(|(of, _)| *of == name)
+    let passes = |component: Component| {
+        sim.manager
+            .queues()
+            .find(|(of, _)| *of == component)
             .map(|(_, queue)| queue.passes() as usize)
     };
-    let wrote = |name: &str| {
+    let wrote = |component: Component| {
         journal
             .iter()
             .rev()
             .take(20_000)
-            .any(|entry| entry.actor.name == name && !entry.is_event())
+            .any(|entry| entry.actor.component == component && !entry.is_event())
     };
-    for (name, _) in &queues {
-        if descriptor(name).is_some_and(|of| of.always_shown) || wrote(name) {
-            names.push((*name).to_string());
+    for (component, _) in &queues {
+        if descriptor(*component).is_some_and(|of| of.always_shown) || wrote(*component) {
+            actors.push(Actor::component(*component));
         }
     }
-    names.push("default-scheduler".into());
+    actors.push(Actor::component(Component::Scheduler));
     if one_kubelet {
-        names.push("kubelet".into());
+        actors.push(Actor::component(Component::Kubelet));
     } else {
-        names.extend(nodes.iter().map(|node| format!("kubelet {node}")));
+        actors.extend(nodes.iter().map(Actor::kubelet));
     }
-    let acts = |entry: &&Entry| {
-        !entry.is_event() && entry.actor.name != "user" && entry.actor.name != "apiserver"
-    };
+    let acts =
+        |entry: &&Entry| !entry.is_event() && ![Actor::USER, Actor::SERVER].contains(&entry.actor);
     let last = journal.iter().rev().take(4000).find(acts);
-    let newest = last.map(|entry| component(entry, one_kubelet));
-    let slowed: Vec<_> = names.iter().map(|name| sim.slowed(name)).collect();
-    let mut loops: Vec<Loop> = names
+    let newest = last.map(|entry| spoke(entry, one_kubelet));
+    let slowed: Vec<_> = actors
+        .iter()
+        .map(|actor| Slowed::of(sim, actor.component))
+        .collect();
+    let mut loops: Vec<Loop> = actors
         .iter()
         .zip(&slowed)
-        .map(|(name, slowed)| {
+        .map(|(actor, slowed)| {
             // The scheduler's queue is separate; unless the scheduler is slowed nothing stays in it.
             let waiting = slowed.as_ref().map_or(0, |slowed| slowed.waiting);
             Loop {
-                name: name.clone(),
-                title: title(name),
-                glyph: glyph(name),
+                actor: actor.clone(),
+                title: title(actor),
+                glyph: glyph(actor.component),
                 queue: queues
                     .iter()
-                    .find(|(of, _)| of == name)
+                    .find(|(of, _)| *of == actor.component)
                     .map_or(waiting, |(_, waiting)| *waiting),
-                writes: newest.as_ref() == Some(name),
+                writes: newest.as_ref() == Some(actor),
+                idle: newest.as_ref() != Some(actor) && is_idle(sim, actor.component),
                 told: false,
                 // In visible steps, so that not every instant is redrawn.
                 part: slowed.as_ref().and_then(|slowed| {
@@ -102,23 +111,24 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
             }
         })
         .collect();
-    let place = |name: &str| loops.iter().position(|one| one.name == name);
+    let place = |actor: &Actor| loops.iter().position(|one| one.actor == *actor);
     let chosen = chosen.and_then(place);
-    let shown = chosen.or_else(|| place(newest.as_deref()?));
+    let shown = chosen.or_else(|| place(newest.as_ref()?));
     if let Some(at) = shown {
         loops[at].told = chosen.is_none();
     }
     let pass = shown.map(|at| {
-        let name = loops[at].name.as_str();
+        let actor = &loops[at].actor;
+        let component = actor.component;
         // The result of a slowed pass shows at its end; the numbers of the previous pass are not its own.
         if let Some((key, ends)) = slowed[at].as_ref().and_then(|slowed| slowed.pass.clone()) {
             return Pass {
-                who: name.to_string(),
-                title: title_of(name, passes(name), msg::pass_running()),
+                who: actor.to_string(),
+                title: title_of(actor, passes(component), msg::pass_running()),
                 key: full_name(&key),
                 held: msg::pass_ends(&key.name, ends.0 / 1000),
-                glyph: glyph(name),
-                code: code(name, None, &[], &Message::default(), &[]),
+                glyph: glyph(component),
+                code: code(component, None),
                 steps: ahead(),
                 ..Pass::default()
             };
@@ -127,30 +137,34 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
             .iter()
             .enumerate()
             .rev()
-            .find(|(_, entry)| !entry.is_event() && component(entry, one_kubelet) == name);
+            .find(|(_, entry)| !entry.is_event() && spoke(entry, one_kubelet) == *actor);
         match entry {
             Some((at, entry)) => Pass {
-                held: held(sim, at),
+                held: match held(sim, at) {
+                    event if !event.is_empty() => event,
+                    _ => stale(sim, component),
+                },
                 ..pass(
                     journal,
                     at,
                     entry,
-                    newest.as_deref() == Some(name),
-                    passes(name),
+                    newest.as_ref() == Some(actor),
+                    passes(component),
                 )
             },
             None => Pass {
-                who: name.to_string(),
-                title: msg::pass_none(name),
-                glyph: glyph(name),
-                code: code(name, None, &[], &Message::default(), &[]),
+                held: stale(sim, component),
+                who: actor.to_string(),
+                title: msg::pass_none(actor.to_string()),
+                glyph: glyph(component),
+                code: code(component, None),
                 ..Pass::default()
             },
         }
     });
     Loops {
         loops,
-        version: sim.server().version(),
+        version: sim.store().version(),
         chosen,
         shown,
         pass,
@@ -159,36 +173,56 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
 
 /// Steps of a pass that is still running.
 pub fn ahead() -> Vec<PassStep> {
-    vec![
-        (
-            PassPhase::Observe,
-            vec![(msg::ahead_reads(), msg::ahead_at_end())],
-        ),
-        (
-            PassPhase::Diff,
-            vec![(msg::ahead_compares(), msg::ahead_after())],
-        ),
-        (PassPhase::Act, vec![(msg::ahead_writes(), msg::ahead_if())]),
-    ]
+    [PassPhase::Observe, PassPhase::Diff, PassPhase::Act]
+        .map(|phase| PassStep {
+            phase,
+            rows: vec![PassRow::Ahead(phase)],
+        })
+        .to_vec()
 }
 
 /// Describes the effect of watch faults on the pass shown: the event of its write is delayed or lost.
 pub(super) fn held(sim: &Sim, at: usize) -> Message {
-    let Some(late) = sim.late_event(at as EntryId) else {
+    let Some(late) = sim.informers.missing_event_of(sim.journal(), at as EntryId) else {
         return Message::default();
     };
     match late.until.filter(|_| !late.lost) {
-        Some(at) => msg::pass_event_late(late.component, at.0 / 1000),
-        None => msg::pass_event_lost(late.component),
+        Some(at) => msg::pass_event_late(late.process.name(), at.0 / 1000),
+        None => msg::pass_event_lost(late.process.name()),
     }
 }
 
-pub fn glyph(name: &str) -> &'static str {
-    descriptor(name).map_or("i-act", |of| of.icon)
+/// Describes a cache of a loop that has lost events: how many objects of a kind it holds, and how many there are. Empty if it holds as many.
+fn stale(sim: &Sim, component: Component) -> Message {
+    let informer = &sim.informers[Process::of(component)];
+    let watch_faults = informer.watch_faults.as_ref();
+    if !watch_faults.is_some_and(|watch_faults| watch_faults.is_behind()) {
+        return Message::default();
+    }
+    let differs = |kind: Kind| {
+        let (cached, stored) = (informer.cache.count(kind), sim.store().count(kind));
+        (cached != stored).then(|| msg::pass_cache_differs(kind, cached, stored))
+    };
+    let kinds = control_loop::watched(component);
+    let mut stored = kinds
+        .into_iter()
+        .filter(|kind| informer.process.stores(*kind));
+    stored.find_map(differs).unwrap_or_default()
+}
+
+/// Returns true for a controller of whose kinds there is no object.
+fn is_idle(sim: &Sim, component: Component) -> bool {
+    let mut kinds = control_loop::reconciled(component).peekable();
+    kinds.peek().is_some() && kinds.all(|kind| sim.store().count(kind) == 0)
+}
+
+pub fn glyph(component: Component) -> &'static str {
+    descriptor(component).map_or("i-act", |of| of.icon)
 }
 
 /// Title of a pass: its loop, its number, and its time.
-pub(super) fn title_of(name: &str, passes: Option<usize>, at: Message) -> Message {
+pub(super) fn title_of(actor: &Actor, passes: Option<usize>, at: Message) -> Message {
+    let name = actor.to_string();
     match passes {
         Some(n) => msg::pass_title(name, n, at),
         None => msg::pass_title_short(name, at),

@@ -1,9 +1,8 @@
 //! Parts of a Service in Network: its endpoints, its client, and Pods that are not listed yet.
 
 use super::measures::{LOOKED, MOST};
-use projection::model::{
-    ControllerCard, Endpoint, Group, Model, Pod, PodState, Root, Service, natural,
-};
+use k8s_model::natural::natural_cmp;
+use projection::model::{ControllerCard, Endpoint, Group, Model, Pod, PodState, Root, Service};
 use std::rc::Rc;
 
 /// Returns Pods that a Service selects but that are in none of its EndpointSlices, mostly because they have no address yet.
@@ -194,7 +193,7 @@ pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<En
         let missing = missing(model, service);
         all += missing.len();
         shown.extend(missing);
-        k8s_model::sort::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
+        shown.sort_by(|a, b| natural_cmp(&a.pod, &b.pod));
     }
     let followed = |one: &Endpoint| Some(one.pod.as_str()) == follows;
     if let Some(at) = shown.iter().position(followed).filter(|at| *at >= MOST) {
@@ -226,9 +225,9 @@ pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
         .collect();
     // The two with most Pods, in the order of their names.
     let mut largest: Vec<usize> = (0..families.len()).collect();
-    k8s_model::sort::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
+    largest.sort_by_key(|at| std::cmp::Reverse(families[*at].len()));
     largest.truncate(2);
-    k8s_model::sort::sort(&mut largest);
+    largest.sort();
     families = largest.into_iter().map(|at| families[at]).collect();
     let sort = |one: &Endpoint| match one {
         one if one.ready => 0,
@@ -276,7 +275,7 @@ pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     }
     let mut rows: Vec<Endpoint> = rows.into_iter().flatten().cloned().collect();
     if ordinal {
-        k8s_model::sort::sort_by(&mut rows, |a, b| natural(&a.pod, &b.pod));
+        rows.sort_by(|a, b| natural_cmp(&a.pod, &b.pod));
     }
     rows
 }

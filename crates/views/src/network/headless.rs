@@ -5,7 +5,7 @@ use super::measures::{CLOSE, HEAD, LEFT, NetworkColumns, NetworkRow, POD, ROW, T
 use super::parts::{arrow, down, put_client, put_dns, put_pod, say, stop, tip, title};
 use super::words::{address, all_ready, condition, host, ready_endpoints, rest, titled};
 use crate::bodies::service_form;
-use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene};
+use crate::shape::{CardBody, CardTable, Label, LabelGround, LabelRole, Line, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Service};
@@ -199,7 +199,11 @@ pub(super) fn headless(
     let said = say(
         lines,
         (slice_x, y + slice_height + 6.0),
-        if hinted { "hint" } else { "" },
+        if hinted {
+            LabelRole::Hint
+        } else {
+            LabelRole::Plain
+        },
         out,
     );
     for (i, one) in shown.iter().enumerate() {
@@ -335,7 +339,8 @@ pub(super) fn headless(
             x: (from + right) / 2.0,
             y: high + 12.0,
             text: msg::net_no_balancing(),
-            class: "",
+            role: LabelRole::Plain,
+            ground: LabelGround::None,
             centred: true,
         };
         out.labels.push(plain);

@@ -13,7 +13,7 @@ use super::policies;
 use super::read::Traffic;
 use super::virtual_ip::virtual_ip;
 use super::words::summary;
-use crate::shape::{CardBody, Label, Line, Rect, Scene};
+use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Rect, Scene};
 use i18n::msg;
 use projection::model::{Model, Pod, Service};
 use std::rc::Rc;
@@ -43,7 +43,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
     };
     let mut order: Vec<&Service> = model.services.iter().map(|service| &**service).collect();
     // Services of an Ingress stand below it.
-    let led_to = |service: &Service| {
+    let is_routed = |service: &Service| {
         fronts.iter().any(|front| {
             front
                 .routes
@@ -51,7 +51,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
                 .any(|route| route.service.as_ref() == Some(&service.id.uid))
         })
     };
-    k8s_model::sort::sort_by_key(&mut order, |service| (!led_to(service), rank(service)));
+    order.sort_by_key(|service| (!is_routed(service), rank(service)));
     let policy = traffic.policy(selected);
     // The selected Service is drawn: in its place or, if it has none, in the second.
     let is_it = |service: &&Service| {
@@ -111,7 +111,8 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
             x: LEFT,
             y,
             text: msg::net_others(),
-            class: "",
+            role: LabelRole::Plain,
+            ground: LabelGround::None,
             centred: false,
         });
         for (i, service) in order.iter().skip(2).enumerate() {

@@ -8,7 +8,7 @@ use super::words::{
     address_row, all_ready, host, outer_rows, ports, ready_endpoints, rest, rule, titled, why_not,
 };
 use crate::bodies::service_form;
-use crate::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
+use crate::shape::{CardBody, CardTable, Label, LabelGround, LabelRole, Line, Port, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::{Endpoint, Model, Service};
@@ -132,16 +132,22 @@ pub(super) fn narrow(
                 x: x + 10.0,
                 y: at - 24.0,
                 text,
-                class: "",
+                role: LabelRole::Plain,
+                ground: LabelGround::None,
                 centred: false,
             });
         }
         // Without a virtual IP nothing translates the port.
         let lines = ports(service).filter_map(|(row, _)| row.into_iter().reduce(msg::name_value));
         let lines = lines.chain((card.w < SHORT / 1.5).then(|| service_form(service)));
-        let said = say(lines, (pods_x, card.bottom() + 6.0), "", out);
+        let said = say(lines, (pods_x, card.bottom() + 6.0), LabelRole::Plain, out);
         let hint = Some(service.hint.clone()).filter(|hint| !hint.is_empty());
-        let hinted = say(hint, (pods_x, card.bottom() + 6.0 + said), "hint", out);
+        let hinted = say(
+            hint,
+            (pods_x, card.bottom() + 6.0 + said),
+            LabelRole::Hint,
+            out,
+        );
         below = card.bottom() + said + hinted + if said + hinted > 0.0 { 14.0 } else { 16.0 };
         from = if pair { at + 38.0 } else { card.bottom() };
     } else {
@@ -300,7 +306,8 @@ pub(super) fn narrow(
                     x,
                     y: below + POD + 2.0,
                     text: why_not(service, one, 1, true),
-                    class: "under",
+                    role: LabelRole::Trouble,
+                    ground: LabelGround::None,
                     centred: false,
                 });
                 told = true;
@@ -330,7 +337,7 @@ pub(super) fn narrow(
             .into_iter()
             .filter(|part| !part.is_empty())
             .map(|part| dotted(part.to_vec()));
-        below += say(lines, (pods_x, below - 2.0), "", out);
+        below += say(lines, (pods_x, below - 2.0), LabelRole::Plain, out);
     }
     out.items
         .iter()

@@ -4,7 +4,7 @@ use super::endpoints::client;
 use super::measures::{HEAD, LEFT, NetworkRow, POD, SHORT};
 use super::words::{ready_endpoints, titled};
 use crate::bodies::{pod_label, service_form};
-use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
+use crate::shape::{CardBody, CardTable, Label, LabelGround, LabelRole, Line, Rect, Scene, elbow};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Id, Model, PENDING, Pod, PodState, Service};
@@ -155,7 +155,8 @@ pub(super) fn title(out: &mut Scene, y: f64, text: Message) {
         x: LEFT,
         y,
         text,
-        class: "bandname",
+        role: LabelRole::BandName,
+        ground: LabelGround::None,
         centred: false,
     });
 }
@@ -164,7 +165,7 @@ pub(super) fn title(out: &mut Scene, y: f64, text: Message) {
 pub(super) fn say(
     lines: impl IntoIterator<Item = Message>,
     (x, y): (f64, f64),
-    class: &'static str,
+    role: LabelRole,
     out: &mut Scene,
 ) -> f64 {
     let mut height = 0.0;
@@ -173,7 +174,8 @@ pub(super) fn say(
             x,
             y: y + height,
             text,
-            class,
+            role,
+            ground: LabelGround::None,
             centred: false,
         });
         height += 20.0;
@@ -233,7 +235,8 @@ pub(super) fn stop(out: &mut Scene, x: f64, y: f64, text: Message, centred: bool
         x,
         y,
         text,
-        class: "stop",
+        role: LabelRole::Stop,
+        ground: LabelGround::None,
         centred,
     });
 }
@@ -303,7 +306,8 @@ pub(super) fn put_doors(
             x: rect.x,
             y: rect.bottom() + 3.0,
             text,
-            class: "under",
+            role: LabelRole::Trouble,
+            ground: LabelGround::None,
             centred: false,
         });
     }

@@ -3,7 +3,7 @@
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::say;
 use super::read::{Isolation, MAX_ENDPOINTS_ASKED, RoutedRequest};
-use crate::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
+use crate::shape::{CardBody, CardTable, Label, LabelGround, LabelRole, Line, Port, Rect, Scene};
 use cluster_network::connectivity::Direction;
 use i18n::{Message, dotted, msg};
 use projection::model::Service;
@@ -57,7 +57,12 @@ pub(super) fn put(
     out: &mut Scene,
 ) -> f64 {
     let ends = Ends::of(service, out);
-    let (class, mut y) = (if request.fails.is_some() { "fails" } else { "" }, top);
+    let role = if request.fails.is_some() {
+        LabelRole::Failure
+    } else {
+        LabelRole::Plain
+    };
+    let mut y = top;
     let narrow = width <= NARROW;
     let left = if narrow { 16.0 } else { LEFT };
     if !request.verdict.is_empty() {
@@ -67,7 +72,7 @@ pub(super) fn put(
         } else {
             words
         };
-        y += 8.0 + say([words], (left, y + 8.0), class, out);
+        y += 8.0 + say([words], (left, y + 8.0), role, out);
     }
     if let Some(how) = &request.fails {
         fail(how, service, &ends, drawn, out);
@@ -136,7 +141,8 @@ fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut S
         x,
         y: client.bottom() - 48.0,
         text,
-        class: "fails",
+        role: LabelRole::Failure,
+        ground: LabelGround::None,
         centred: true,
     });
 }

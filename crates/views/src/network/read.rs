@@ -96,7 +96,7 @@ impl<'a> Traffic<'a> {
             return RoutedRequest::default();
         };
         let namespace = &service.id.namespace;
-        let find = |kind: Kind, name: &str| sim.get(&ObjectRef::new(kind, namespace, name));
+        let find = |kind: Kind, name: &str| sim.store().get(&ObjectRef::new(kind, namespace, name));
         let client = client.and_then(|pod| find(Kind::Pod, &pod.id.name));
         let mut out = RoutedRequest::default();
         if let Some(client) = client {
@@ -134,7 +134,7 @@ impl<'a> Traffic<'a> {
             .filter(|_| followed.is_some() && service.address.is_empty())
             .unwrap_or(&service.id.name);
         let mut attempts =
-            (0..MAX_ENDPOINTS_ASKED).map(|turn| connect(sim.server(), client, host, port, turn));
+            (0..MAX_ENDPOINTS_ASKED).map(|turn| connect(sim.store(), client, host, port, turn));
         let is_drawn = |attempt: &Attempt| {
             attempt
                 .pod
@@ -143,7 +143,7 @@ impl<'a> Traffic<'a> {
         };
         let attempt = attempts
             .find(is_drawn)
-            .unwrap_or_else(|| connect(sim.server(), client, host, port, 0));
+            .unwrap_or_else(|| connect(sim.store(), client, host, port, 0));
         out.fails = failure(&attempt);
         // Without an endpoint the Service itself shows the reason.
         let tells = out.fails.is_some() && service.ready() > 0;
@@ -159,6 +159,7 @@ impl<'a> Traffic<'a> {
     pub(super) fn policy(&self, selected: Option<&str>) -> Option<(Str, LabelSelector)> {
         let ((sim, _), uid) = self.0.zip(selected)?;
         let policy = sim
+            .store()
             .list(Kind::NetworkPolicy)
             .find(|policy| policy.meta.uid.to_string() == uid)?;
         Some((
@@ -176,10 +177,10 @@ impl<'a> Traffic<'a> {
         let Some((sim, _)) = self.0.filter(|_| *namespace == service.id.namespace) else {
             return false;
         };
-        let pod = service
-            .endpoints
-            .first()
-            .and_then(|one| sim.get(&ObjectRef::new(Kind::Pod, namespace, &one.pod)));
+        let pod = service.endpoints.first().and_then(|one| {
+            sim.store()
+                .get(&ObjectRef::new(Kind::Pod, namespace, &one.pod))
+        });
         pod.is_some_and(|pod| selector.matches(&pod.meta.labels))
     }
 
@@ -194,15 +195,14 @@ impl<'a> Traffic<'a> {
                 .as_deref()
                 .is_none_or(|namespace| object.meta.namespace == namespace)
         };
-        let gateways = gateway::all(sim.server(), GATEWAY).into_iter();
+        let gateways = gateway::all(sim.store(), GATEWAY).into_iter();
         let mut all: Vec<&Rc<Object>> = sim
+            .store()
             .list(Kind::Ingress)
             .chain(gateways)
             .filter(here)
             .collect();
-        k8s_model::sort::sort_by_key(&mut all, |object| {
-            address(object).or_else(|| address_of(object)).is_none()
-        });
+        all.sort_by_key(|object| address(object).or_else(|| address_of(object)).is_none());
         let front = |object: &Rc<Object>| {
             if is_gateway(object) {
                 gateway_front(sim, object)
@@ -233,7 +233,7 @@ fn isolate(
     pod: &Object,
     name: Option<&str>,
 ) {
-    for (key, spec) in policies_of(sim.server(), direction, pod) {
+    for (key, spec) in policies_of(sim.store(), direction, pod) {
         let known = out
             .isolations
             .iter_mut()
@@ -241,7 +241,7 @@ fn isolate(
         match (known, name) {
             (Some(known), name) => known.pods.extend(name.map(str::to_owned)),
             (None, name) => {
-                let Some(object) = sim.get(&key) else {
+                let Some(object) = sim.store().get(&key) else {
                     continue;
                 };
                 let of = if direction == Direction::Ingress {
@@ -267,7 +267,7 @@ fn isolate(
 
 fn front(sim: &Sim, object: &Rc<Object>) -> Front {
     let spec = IngressSpec::of(object);
-    let served = class_of(sim.server(), object).is_some();
+    let served = class_of(sim.store(), object).is_some();
     let paths = spec.rules.iter().flat_map(|rule| {
         rule.http
             .paths
@@ -279,9 +279,9 @@ fn front(sim: &Sim, object: &Rc<Object>) -> Front {
         .iter()
         .map(|backend| ("*".to_owned(), backend));
     let routes = paths.chain(default).map(|(path, to)| {
-        let (key, found) = ingress_backend(sim.server(), &object.meta.namespace, to);
+        let (key, found) = ingress_backend(sim.store(), &object.meta.namespace, to);
         let service = key
-            .and_then(|key| sim.get(&key))
+            .and_then(|key| sim.store().get(&key))
             .map(|object| object.meta.uid.to_string());
         let answer = match found {
             Backend::Ready(pods) => msg::ready_endpoints(pods),
@@ -314,7 +314,7 @@ fn is_gateway(object: &Object) -> bool {
 /// Reads a Gateway with the rules of its attached routes.
 fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
     let mut routes = Vec::new();
-    for (route, spec, _) in routes_of(sim.server(), object) {
+    for (route, spec, _) in routes_of(sim.store(), object) {
         for rule in &spec.rules {
             let path = rules::of_route_rule(&spec, rule);
             // A rule without matches accepts every request.
@@ -363,9 +363,12 @@ fn led_by(sim: &Sim, route: &Rc<Object>, rule: &HttpRule, path: String, out: &mu
         } else {
             format!("{} {percent} %", to.label())
         };
-        out.push(match backend_of(sim.server(), route, to) {
+        out.push(match backend_of(sim.store(), route, to) {
             Ok((key, found)) => {
-                let service = sim.get(&key).map(|object| object.meta.uid.to_string());
+                let service = sim
+                    .store()
+                    .get(&key)
+                    .map(|object| object.meta.uid.to_string());
                 let serves = matches!(found, Backend::Ready(_));
                 Route {
                     service,

@@ -8,7 +8,7 @@ use super::words::{
     address_row, doors, outer_rows, ports, ready_endpoints, rest, rule, titled, why_not,
 };
 use crate::bodies::service_form;
-use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
+use crate::shape::{CardBody, CardTable, Label, LabelGround, LabelRole, Line, Rect, Scene, elbow};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Pod, Service};
@@ -163,7 +163,7 @@ pub(super) fn virtual_ip(
     say(
         [msg::net_proxy(), msg::net_proxy_rules()],
         (stem + 10.0, vip_y + vip_h + 7.0),
-        "",
+        LabelRole::Plain,
         out,
     );
     let reached = |one: &&Endpoint| one.ready || service.falls_back(one);
@@ -196,14 +196,15 @@ pub(super) fn virtual_ip(
                 x: pod_x,
                 y: at + POD + 3.0,
                 text,
-                class: "under",
+                role: LabelRole::Trouble,
+                ground: LabelGround::None,
                 centred: false,
             });
         }
         together = if last(i) { 0 } else { together };
         at += pitch(i);
     }
-    say(rest, (pod_x, at), "", out);
+    say(rest, (pod_x, at), LabelRole::Plain, out);
     out.width = out.width.max(pod_x + pod_w);
     if service.hint.is_empty() {
         return y + height;
@@ -211,7 +212,7 @@ pub(super) fn virtual_ip(
     say(
         [service.hint.clone()],
         (vip_x, y + height + 10.0),
-        "hint",
+        LabelRole::Hint,
         out,
     );
     y + height + 50.0

@@ -4,7 +4,7 @@ use super::measures::NetworkRow;
 use crate::bodies::service_form;
 use i18n::format::middle;
 use i18n::{Message, clauses, msg};
-use projection::model::{Endpoint, Model, Service};
+use projection::model::{Endpoint, Model, Service, ServicePort};
 use std::rc::Rc;
 
 /// Maximum number of nodes named.
@@ -112,12 +112,12 @@ pub(super) fn all_ready(ready: usize) -> Message {
 pub(super) fn ports(service: &Service) -> impl Iterator<Item = NetworkRow> {
     // Without a virtual IP nothing translates the port.
     let plain = service.address.is_empty();
-    let row = move |port: &String| match plain {
-        true => vec![
-            msg::net_port(),
-            Message::name(port.rsplit(" → ").next().unwrap_or(port)),
+    let row = move |port: &ServicePort| match plain {
+        true => vec![msg::net_port(), Message::name(&port.target)],
+        false => vec![
+            Message::name("port → targetPort"),
+            Message::name(format!("{} → {}", port.port, port.target)),
         ],
-        false => vec![Message::name("port → targetPort"), Message::name(port)],
     };
     service
         .ports

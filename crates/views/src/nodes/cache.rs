@@ -2,7 +2,8 @@
 
 use crate::shape::{Item, Rect};
 use i18n::{Message, msg};
-use projection::model::{Group, Model, Node, Pod, PodBlock, PodState, natural};
+use k8s_model::natural::natural_cmp;
+use projection::model::{Group, Model, Node, Pod, PodBlock, PodState};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -148,16 +149,16 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
                 .iter()
                 .for_each(|pod| on.entry(&pod.node).or_default().push((old, pod)));
         }
-        return k8s_model::sort::tree(
-            on.into_iter()
-                .map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))),
-        );
+        return on
+            .into_iter()
+            .map(|(node, pods)| (node, Rc::new(arrange(pods, dense))))
+            .collect();
     }
     let older = || groups(model).filter(|(_, old)| *old);
     let mut uids: Vec<String> = older()
         .filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone()))
         .collect();
-    k8s_model::sort::sort(&mut uids);
+    uids.sort();
     if cache.older != uids {
         (cache.older, cache.turn) = (uids, cache.turn + 1);
     }
@@ -170,7 +171,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     let mut owners: Vec<usize> = older()
         .filter_map(|(group, _)| group.pods.first().map(lies))
         .collect();
-    k8s_model::sort::sort(&mut owners);
+    owners.sort();
     let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
     let arranged = |known: &mut Known, pods: &PodBlock, turn: u64| {
         known.on = Rc::new(arrange(
@@ -199,7 +200,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
             there.push((node.as_str(), known.on.clone()));
         }
     }
-    let mut out: ByNode<'_> = k8s_model::sort::tree(there.into_iter());
+    let mut out: ByNode<'_> = there.into_iter().collect();
     // Waiting nodes take turns.
     let first = late.partition_point(|(at, ..)| *at < cache.next);
     late.rotate_left(first);
@@ -216,7 +217,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
 /// Sorts the Pods of a node; each comes with true if it is of an older revision.
 pub fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
     if !dense {
-        k8s_model::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+        pods.sort_by(|(_, a), (_, b)| natural_cmp(&a.id.name, &b.id.name));
         let older = pods.iter().map(|(old, _)| *old).collect();
         return PodsOnNode {
             older,

@@ -5,7 +5,7 @@ use super::tray::{WaitingPods, tray};
 use super::words::{cores, mark, short};
 use crate::bodies::pod_label;
 use crate::nodes::words;
-use crate::shape::{CardBody, Cells, NodeBody, Rect, Scene};
+use crate::shape::{CardBody, Cells, NodeBody, Rect, Scene, Total};
 use i18n::format;
 use i18n::{Message, msg};
 use projection::model::{Id, Model, Node, Pod, PodState};
@@ -139,7 +139,7 @@ fn families(model: &Model) -> Vec<&str> {
         .map(|pod| family(pod))
         .filter(|name| !name.is_empty())
         .collect();
-    k8s_model::sort::sort(&mut all);
+    all.sort();
     all.dedup();
     all
 }
@@ -279,18 +279,16 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
         }
     }
     // As in a tile: newest revision, Pods in transition, older ones.
-    k8s_model::sort::sort_by_key(&mut parts, |(state, old, _)| {
-        (*old, *state != PodState::Ready, *state)
-    });
+    parts.sort_by_key(|(state, old, _)| (*old, *state != PodState::Ready, *state));
     // Different from a workload's counters: a status lags, and does not count terminating Pods.
     let numbers = vec![
-        (pods, msg::totals_all()),
-        (ready, msg::metric_ready()),
-        (leaving, msg::totals_terminating()),
+        (Total::All, pods),
+        (Total::Ready, ready),
+        (Total::Terminating, leaving),
     ];
     let words: Vec<Message> = numbers
         .iter()
-        .map(|(n, word)| msg::counted(format::count(*n), word))
+        .map(|(total, n)| msg::counted(format::count(*n), total.word()))
         .collect();
     let id = Id {
         uid: "totals".into(),

@@ -6,11 +6,11 @@ use cluster::Sim;
 use controllers::taint_eviction;
 use explain::diagnose::{diagnose, refused_evictions};
 use explain::headline::{headline, refusal};
-use explain::waits::Waits;
+use explain::waits::PendingReason;
 use i18n::{Message, msg};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use projection::model::{Model, Pod};
-use scheduler::refuses::Refuses;
+use scheduler::unschedulable::UnschedulableReason;
 use std::rc::Rc;
 
 /// Returns true if a node's kubelet does not report, or reports that it is not ready.
@@ -20,8 +20,9 @@ fn silent(node: &Rc<Object>) -> bool {
 
 /// Refreshes every second while a node is not ready: a countdown is shown.
 pub fn refresh_ms(sim: &Sim) -> Option<i64> {
-    (sim.list(Kind::Node).any(silent) || refused_evictions(sim, &|_, _| true).next().is_some())
-        .then_some(1000)
+    (sim.store().list(Kind::Node).any(silent)
+        || refused_evictions(sim, &|_, _| true).next().is_some())
+    .then_some(1000)
 }
 
 /// Sets on each node from which an eviction was refused the budget that refused it, and the time of the drain's next attempt.
@@ -29,6 +30,7 @@ pub fn drains(model: &mut Model, sim: &Sim) {
     let mut told: Vec<Str> = Vec::new();
     for refused in refused_evictions(sim, &|_, _| true) {
         let Some(name) = sim
+            .store()
             .get(&refused.pod)
             .and_then(|pod| Some(pod.pod()?.node_name.clone()))
         else {
@@ -56,41 +58,48 @@ pub fn drains(model: &mut Model, sim: &Sim) {
 /// counts: the first filter that refuses a node, and if a claim excludes all of them, nothing else.
 pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
     let key = ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name);
-    let Some(object) = sim.get(&key) else {
+    let Some(object) = sim.store().get(&key) else {
         return Vec::new();
     };
     let waits = diagnose(sim, &key).map(|found| found.waits);
     if let Some(claim) = waits.filter(|waits| {
         matches!(
             waits,
-            Waits::ClaimMissing(_)
-                | Waits::ClaimLeaves(_)
-                | Waits::ClaimLost(_)
-                | Waits::ClaimUnbound(_)
+            PendingReason::ClaimMissing(_)
+                | PendingReason::ClaimLeaves(_)
+                | PendingReason::ClaimLost(_)
+                | PendingReason::ClaimUnbound(_)
         )
     }) {
-        return vec![(sim.server().count(Kind::Node), headline(&claim))];
+        return vec![(sim.store().count(Kind::Node), headline(&claim))];
     }
     let mut found: Vec<(usize, Message)> = Vec::new();
-    let first = |refuses: Vec<Refuses>| {
-        let amounts = matches!(refuses.first(), Some(Refuses::Short { .. }));
-        let same = move |(at, refuses): &(usize, Refuses)| {
-            *at == 0 || amounts && matches!(refuses, Refuses::Short { .. })
+    let first = |reasons: Vec<UnschedulableReason>| {
+        let amounts = matches!(
+            reasons.first(),
+            Some(UnschedulableReason::InsufficientResource { .. })
+        );
+        let same = move |(at, reason): &(usize, UnschedulableReason)| {
+            *at == 0
+                || amounts && matches!(reason, UnschedulableReason::InsufficientResource { .. })
         };
-        refuses
+        reasons
             .into_iter()
             .enumerate()
             .take_while(same)
-            .map(|(_, refuses)| refuses)
+            .map(|(_, reason)| reason)
     };
-    for refuses in sim
-        .explain(object, usize::MAX)
+    for reason in sim
+        .scheduler
+        .explain(object, &sim.informers.scheduler.cache, usize::MAX)
         .into_iter()
-        .flat_map(|(_, refuses)| first(refuses))
+        .flat_map(|(_, reasons)| first(reasons))
     {
         // The amounts differ from node to node.
-        let words = match &refuses {
-            Refuses::Short { what, .. } => msg::tray_insufficient(*what),
+        let words = match &reason {
+            UnschedulableReason::InsufficientResource { resource, .. } => {
+                msg::tray_insufficient(*resource)
+            }
             other => refusal(other),
         };
         match found.iter_mut().find(|(_, known)| *known == words) {
@@ -98,7 +107,7 @@ pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
             None => found.push((1, words)),
         }
     }
-    k8s_model::sort::sort_by_key(&mut found, |(nodes, _)| std::cmp::Reverse(*nodes));
+    found.sort_by_key(|(nodes, _)| std::cmp::Reverse(*nodes));
     found
 }
 
@@ -113,6 +122,7 @@ pub fn count_down(model: &mut Model, source: &Source) {
     {
         let Some(object) = source
             .sim
+            .store()
             .get(&ObjectRef::new(Kind::Node, "", &node.id.name))
         else {
             continue;
@@ -123,6 +133,7 @@ pub fn count_down(model: &mut Model, source: &Source) {
         };
         let here = source
             .sim
+            .scheduler
             .pods_on(&node.id.name)
             .filter(|pod| !pod.meta.is_deleting())
             .filter_map(|pod| pod.pod());

@@ -86,7 +86,6 @@ pub(super) fn tray(
         (76.0 + rows.len() as f64 * 24.0).max(126.0)
     };
     let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
-    let title = msg::summary_pods(waiting.pods);
     let head = if pod.unscheduled.is_empty() {
         Message::default()
     } else {
@@ -107,7 +106,7 @@ pub(super) fn tray(
         &id,
         rect,
         CardBody::Tray {
-            title,
+            pods: waiting.pods,
             aside,
             head,
             rows,
@@ -131,7 +130,8 @@ pub(super) fn tray(
             x: x + 16.0,
             y: at.bottom() + 6.0,
             text,
-            class: "",
+            role: crate::shape::LabelRole::Plain,
+            ground: crate::shape::LabelGround::None,
             centred: false,
         });
     }

@@ -2,7 +2,7 @@
 
 use super::measures::{TreeColumns, USUAL};
 use crate::bodies::{numbers, put_claim};
-use crate::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, elbow};
+use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Look, Port, Rect, Scene, elbow};
 use i18n::{Message, dotted, msg};
 use k8s_model::Kind;
 use k8s_model::kind::GATEWAY_GROUP;
@@ -37,7 +37,7 @@ pub(super) fn put_controller(
     } else {
         "settled"
     };
-    let mut label = msg::controller_label(&of.caption, &of.id.name, numbers(of));
+    let mut label = msg::controller_label(of.caption.words(&of.id.kind), &of.id.name, numbers(of));
     // If the strip over the diagram has no room, the card has its contents.
     if let Look::Stacked(budget) = &look {
         label = msg::sentence_then(label, budget.label());
@@ -146,7 +146,8 @@ pub(super) fn storage_of(
                 x: x + 2.0,
                 y: rect.bottom() + 1.0,
                 text: msg::claim_kept(),
-                class: "",
+                role: LabelRole::Plain,
+                ground: LabelGround::None,
                 centred: false,
             });
         }
@@ -222,7 +223,8 @@ pub(super) fn orphans(
             x: left,
             y,
             text: msg::claims_without_pod(),
-            class: "",
+            role: LabelRole::Plain,
+            ground: LabelGround::None,
             centred: false,
         });
         for (i, claim) in waiting.iter().enumerate() {
@@ -252,7 +254,8 @@ pub(super) fn orphans(
             x: left,
             y,
             text,
-            class: "",
+            role: LabelRole::Plain,
+            ground: LabelGround::None,
             centred: false,
         });
         for (i, id) in ids.iter().enumerate() {

@@ -7,7 +7,7 @@ use super::rows::{endpoints, policy_label};
 use crate::bodies::{pod_body, pod_label, put_claim};
 use crate::references;
 use crate::shape::{CardBody, Cells, Line, Look, Rect, Scene, drop};
-use i18n::{Arg, Message, msg};
+use i18n::{Message, msg};
 use projection::model::{ControllerCard, Counter, Group, Id, Metric, PodState, Policy, Tone};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -132,9 +132,7 @@ pub(super) fn put(
                     let mut small = (**of).clone();
                     (small.footer, small.chip) = Default::default();
                     // A ReplicaSet's caption needs no kind here.
-                    if let [Arg::Number(revision)] = small.caption.args() {
-                        small.caption = msg::why_revision(*revision);
-                    }
+                    small.caption = small.caption.short();
                     let (high, look) = if low {
                         (BRIEF, Look::Low)
                     } else {

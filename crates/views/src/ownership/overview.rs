@@ -273,7 +273,7 @@ fn chip(
             } else {
                 "progressing"
             };
-            let label = msg::controller_label(&of.caption, &of.id.name, all);
+            let label = msg::controller_label(of.caption.words(&of.id.kind), &of.id.name, all);
             out.put(
                 &of.id,
                 rect,

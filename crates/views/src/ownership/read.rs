@@ -37,13 +37,13 @@ fn updates(root: &Root) -> bool {
 
 /// Returns true if a budget has just refused an eviction that will be retried: a countdown is shown.
 pub(super) fn refuses(sim: &Sim) -> bool {
-    sim.server().count(Kind::PodDisruptionBudget) > 0
+    sim.store().count(Kind::PodDisruptionBudget) > 0
         && refused_evictions(sim, &|_, _| true).next().is_some()
 }
 
 /// Sets on each budget the eviction that it refuses.
 fn say_refusals(model: &mut Model, sim: &Sim) {
-    if sim.server().count(Kind::PodDisruptionBudget) == 0 {
+    if sim.store().count(Kind::PodDisruptionBudget) == 0 {
         return;
     }
     for refused in refused_evictions(sim, &|_, _| true) {
@@ -98,11 +98,12 @@ fn say_lacks(model: &mut Model, source: &Source) {
             let object =
                 source
                     .sim
+                    .store()
                     .get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
             let Some(object) = object.filter(|object| !sources::of(object).is_empty()) else {
                 continue;
             };
-            let Some(lack) = lack(object, source.sim.server()) else {
+            let Some(lack) = lack(object, source.sim.store()) else {
                 continue;
             };
             let (kind, name) = (

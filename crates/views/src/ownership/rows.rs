@@ -2,7 +2,7 @@
 
 use super::measures::Measures;
 use crate::bodies::service_form;
-use crate::shape::{CardBody, Label, Line, Port, Rect, Scene};
+use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Port, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::{Id, Pod, PodState, Policy, Service};
@@ -115,12 +115,17 @@ impl TreeRow<'_> {
             TreeRow::Service(service) => service.trouble().is_some(),
             TreeRow::Policy(policy) => !policy.refuses.is_empty(),
         };
-        let class = if troubled { "onedge under" } else { "onedge" };
+        let role = if troubled {
+            LabelRole::Trouble
+        } else {
+            LabelRole::Plain
+        };
         out.labels.push(Label {
             x,
             y: rect.cy() - 8.0,
             text,
-            class,
+            role,
+            ground: LabelGround::Edge,
             centred: false,
         });
         if end == f64::MAX && matches!(self, TreeRow::Service(_)) {

@@ -10,7 +10,9 @@ use super::rows::{End, TreeRow};
 use crate::bodies::{pod_body, pod_label};
 use crate::grouping::FOLD;
 use crate::references;
-use crate::shape::{CardBody, Cells, Label, Line, Look, Rect, Scene, drop, elbow};
+use crate::shape::{
+    CardBody, Cells, Label, LabelGround, LabelRole, Line, Look, Rect, Scene, drop, elbow,
+};
 use i18n::{Message, msg};
 use projection::adapt::fold_of;
 use projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Root, Used};
@@ -520,7 +522,8 @@ impl<'a> OwnershipTree<'a> {
                     x: x + 4.0,
                     y: (from + to) / 2.0 - 8.0,
                     text: msg::line_scales(),
-                    class: "onedge",
+                    role: LabelRole::Plain,
+                    ground: LabelGround::Edge,
                     centred: false,
                 });
             } else {

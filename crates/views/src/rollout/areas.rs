@@ -1,14 +1,16 @@
 //! Areas of the revisions in the plot: shade, outline and name of each.
 
-use super::layers::{LAYERS, Pick};
+use super::layers::{Layer, Shade, Swatch};
+use super::model::{ChartWord, WordRole};
 use super::notes::{Notes, long};
+use crate::draw::primitive::Anchor;
 use crate::shape::Rect;
 use i18n::Message;
 use projection::rollout_track::Point;
 use std::fmt::Write as _;
 
 /// Layers in which a name is written, by preference.
-const NAMED: [&str; 3] = ["rdy", "fls", "unr"];
+const NAMED: [Layer; 3] = [Layer::Ready, Layer::Failing, Layer::Unready];
 /// Width of the columns in which room for a name is searched, height of a name, and margin on either side.
 const COLUMN: f64 = 6.0;
 const NAME: f64 = 14.0;
@@ -26,7 +28,7 @@ pub(super) struct Places<'a> {
 /// Pods of one revision in one layer.
 pub(super) struct Area {
     pub(super) revision: usize,
-    pub(super) class: &'static str,
+    pub(super) layer: Layer,
     /// Path around each time in which there are such Pods.
     pub(super) outline: String,
     /// Rectangles from each point to the next, including empty ones.
@@ -38,11 +40,16 @@ pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<A
     let end = |i: usize| points.get(i + 1).map_or(places.now, |next| next.at);
     let mut below = vec![0u32; points.len()];
     let mut out = Vec::new();
-    for (class, pick) in LAYERS {
+    for layer in Layer::ALL {
         for revision in order.iter().copied() {
             let heights: Vec<u32> = points
                 .iter()
-                .map(|point| point.counts.get(revision).map_or(0, pick))
+                .map(|point| {
+                    point
+                        .counts
+                        .get(revision)
+                        .map_or(0, |count| layer.pods(count))
+                })
                 .collect();
             if heights.iter().all(|height| *height == 0) {
                 continue;
@@ -70,7 +77,7 @@ pub(super) fn areas(points: &[Point], order: &[usize], places: &Places) -> Vec<A
             };
             out.push(Area {
                 revision,
-                class,
+                layer,
                 outline,
                 steps: points.iter().enumerate().map(step).collect(),
             });
@@ -112,44 +119,40 @@ fn steps(
 }
 
 /// Returns true if a revision ever had Pods in a layer.
-fn had(points: &[Point], revision: usize, pick: Pick) -> bool {
+fn had(points: &[Point], revision: usize, layer: Layer) -> bool {
     points.iter().any(|point| {
         point
             .counts
             .get(revision)
-            .is_some_and(|count| pick(count) > 0)
+            .is_some_and(|count| layer.pods(count) > 0)
     })
 }
 
 /// Returns the shade of each revision: the current one has the full colour, and consecutive earlier ones that had ready Pods have different
 /// shades.
-pub(super) fn shades(order: &[usize], points: &[Point]) -> Vec<&'static str> {
-    let mut out = vec!["r1"; order.len()];
-    let mut next = ["r1", "r2"].into_iter().cycle();
+pub(super) fn shades(order: &[usize], points: &[Point]) -> Vec<Shade> {
+    let mut out = vec![Shade::Half; order.len()];
+    let mut light = false;
     for (rank, revision) in order.iter().copied().rev().enumerate() {
         if rank == 0 {
-            out[revision] = "r0";
-        } else if had(points, revision, LAYERS[0].1) {
-            out[revision] = next.next().unwrap_or_default();
+            out[revision] = Shade::Full;
+        } else if had(points, revision, Layer::Ready) {
+            out[revision] = if light { Shade::Light } else { Shade::Half };
+            light = !light;
         }
     }
     out
 }
 
-/// Returns the class of each revision's swatch: its shade, or its other appearance in the plot.
-pub(super) fn swatches(
-    order: &[usize],
-    points: &[Point],
-    shades: &[&'static str],
-) -> Vec<&'static str> {
-    let [ready, unready, failing, _] = LAYERS.map(|layer| layer.1);
+/// Returns the swatch of each revision: its shade, or its other appearance in the plot.
+pub(super) fn swatches(order: &[usize], points: &[Point], shades: &[Shade]) -> Vec<Swatch> {
     let of = |revision: usize| match () {
-        () if had(points, revision, ready) => shades[revision],
-        () if had(points, revision, failing) => "fls",
+        () if had(points, revision, Layer::Ready) => Swatch::Ready(shades[revision]),
+        () if had(points, revision, Layer::Failing) => Swatch::Other(Layer::Failing),
         // Its Pods are about to be ready.
-        () if order.last() == Some(&revision) => shades[revision],
-        () if had(points, revision, unready) => "unr",
-        () => "none",
+        () if order.last() == Some(&revision) => Swatch::Ready(shades[revision]),
+        () if had(points, revision, Layer::Unready) => Swatch::Other(Layer::Unready),
+        () => Swatch::Empty,
     };
     (0..order.len()).map(of).collect()
 }
@@ -164,17 +167,17 @@ pub(super) fn name(
     wordings: impl Fn(usize) -> Vec<Message>,
 ) {
     let mut revisions: Vec<usize> = areas.iter().map(|area| area.revision).collect();
-    k8s_model::sort::sort(&mut revisions);
+    revisions.sort();
     revisions.dedup();
     // A single revision needs no name.
     for revision in revisions.iter().copied().filter(|_| revisions.len() > 1) {
         let wordings = wordings(revision);
         for (from, to) in times(points, revision, places.now) {
             let within = ((places.x)(from), (places.x)(to));
-            let layers = NAMED.iter().filter_map(|class| {
+            let layers = NAMED.iter().filter_map(|layer| {
                 areas
                     .iter()
-                    .find(|area| area.revision == revision && area.class == *class)
+                    .find(|area| area.revision == revision && area.layer == *layer)
             });
             let ways = |area| {
                 wordings
@@ -197,18 +200,13 @@ pub(super) fn name(
                 continue;
             };
             notes.taken.push(place);
-            let class = if area.class == "rdy" && !folded {
-                "rev"
-            } else {
-                "rev on"
-            };
-            out.words.push((
-                place.x + place.w / 2.0,
-                place.y + 11.0,
-                "middle",
-                class,
-                words.clone(),
-            ));
+            out.words.push(ChartWord {
+                x: place.x + place.w / 2.0,
+                y: place.y + 11.0,
+                anchor: Anchor::Middle,
+                role: WordRole::Name(area.layer != Layer::Ready || folded),
+                text: words.clone(),
+            });
         }
     }
 }

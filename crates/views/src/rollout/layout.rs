@@ -1,12 +1,12 @@
 //! A rollout over time: the ready, unready and failing Pods of each revision, between the lower and the upper limit.
 
 use super::areas::Places;
-use super::layers::LAYERS;
-use super::model::{Chart, counted};
+use super::layers::{Layer, Swatch};
+use super::model::{Chart, ChartPart, ChartPath, ChartWord, RevisionKey, WordRole, counted};
 use super::notes::{Notes, long};
 use crate::axis::{Axis, FOLD, Idle};
+use crate::draw::primitive::Anchor;
 use crate::rollout::areas;
-use crate::rollout::layers;
 use crate::rollout::notes;
 use crate::shape::{CardBody, Rect, Scene};
 use i18n::format;
@@ -109,15 +109,15 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         .saturating_sub(1)..];
     let order = track.by_number();
     let shades = areas::shades(&order, points);
-    let has = |pick: layers::Pick| {
+    let has = |layer: &Layer| {
         points
             .iter()
-            .any(|point| point.counts.iter().any(|count| pick(count) > 0))
+            .any(|point| point.counts.iter().any(|count| layer.pods(count) > 0))
     };
-    let columns = LAYERS
+    let columns: Vec<Layer> = Layer::ALL
         .into_iter()
-        .filter(|(class, pick)| matches!(*class, "rdy" | "unr") || has(*pick));
-    let columns: Vec<_> = columns.map(|(class, _)| class).collect();
+        .filter(|layer| matches!(layer, Layer::Ready | Layer::Unready) || has(layer))
+        .collect();
     let room = KeyRoom {
         rows: if low { if small { 2 } else { 3 } } else { KEYS },
         small,
@@ -183,22 +183,30 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     let mut grid = String::new();
     for n in (0..=most).step_by(step as usize) {
         let _ = write!(grid, "M{} {:.1}H{}", plot.x, y(n), plot.right());
-        out.words
-            .push((plot.x - 8.0, y(n) + 4.0, "end", "", Message::count(n)));
+        out.words.push(ChartWord {
+            x: plot.x - 8.0,
+            y: y(n) + 4.0,
+            anchor: Anchor::End,
+            role: WordRole::Scale,
+            text: Message::count(n),
+        });
     }
-    out.paths.push(("grid".into(), grid));
+    out.paths.push(ChartPath {
+        part: ChartPart::Grid,
+        d: grid,
+    });
     let (ticks, step) = axis.ticks_apart(if small { 72.0 } else { 110.0 });
     let times = ticks
         .into_iter()
         .map(|at| (axis.x(at), format::tick(at, step)));
     for (x, words) in times.chain(axis.breaks().map(|(x, idle)| (x, format::about(idle)))) {
-        out.words.push((
-            plot.x + x,
-            plot.bottom() + if low { 17.0 } else { 20.0 },
-            "middle",
-            "time",
-            Message::state(words),
-        ));
+        out.words.push(ChartWord {
+            x: plot.x + x,
+            y: plot.bottom() + if low { 17.0 } else { 20.0 },
+            anchor: Anchor::Middle,
+            role: WordRole::Time,
+            text: Message::state(words),
+        });
     }
     let places = Places {
         x: &x,
@@ -209,23 +217,23 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     // Under all lines except the grid.
     out.paths.splice(
         1..1,
-        areas.iter().rev().map(|area| {
-            (
-                format!("layer {} {}", area.class, shades[area.revision]),
-                area.outline.clone(),
-            )
+        areas.iter().rev().map(|area| ChartPath {
+            part: ChartPart::Area(area.layer, shades[area.revision]),
+            d: area.outline.clone(),
         }),
     );
     // Limits.
     type Pick = fn(&Point) -> u32;
     type Words = fn(u32) -> Message;
-    let lines: [(Words, &str, Pick); 2] = [
-        (msg::chart_at_least, "least", |point| point.limits.0),
-        (msg::chart_at_most, "most", |point| point.limits.1),
+    let lines: [(Words, ChartPart, Pick); 2] = [
+        (msg::chart_at_least, ChartPart::Least, |point| {
+            point.limits.0
+        }),
+        (msg::chart_at_most, ChartPart::Most, |point| point.limits.1),
     ];
     let last = points.last();
     let limited = points.iter().any(|point| point.limits.0 != point.limits.1);
-    for (words, class, pick) in lines.into_iter().filter(|_| limited) {
+    for (words, part, pick) in lines.into_iter().filter(|_| limited) {
         // One line per value, unconnected: a vertical line would look like an instant.
         let mut d = String::new();
         for (i, point) in points
@@ -244,7 +252,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
                 write!(d, "M{from:.1} {:.1}H{to:.1}", y(pick(point)))
             };
         }
-        out.paths.push((format!("limit {class}"), d));
+        out.paths.push(ChartPath { part, d });
         let value = last.map_or(0, pick);
         if last.is_none_or(|point| point.limits.0 == point.limits.1) {
             continue;
@@ -299,7 +307,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
             true => msg::chart_over_now(many),
             false => msg::chart_over_at(many, format::stamp(point.at)),
         };
-        notes.mark(&mut out, (x(point.at), y(all(point))), -1.0, "", words);
+        notes.mark(&mut out, (x(point.at), y(all(point))), -1.0, false, words);
     }
     // ReplicaSets are scaled down by the status, which may lag behind Pods being deleted.
     let ready = Point::ready;
@@ -334,7 +342,13 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         );
     }
     if !short.is_empty() {
-        out.paths.insert(1, ("short".into(), short));
+        out.paths.insert(
+            1,
+            ChartPath {
+                part: ChartPart::Shortfall,
+                d: short,
+            },
+        );
     }
     if let Some(point) = points[held..]
         .iter()
@@ -342,7 +356,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         .max_by_key(|point| under(point))
     {
         let words = msg::chart_below(under(&point), format::stamp(point.at));
-        notes.mark(&mut out, (x(point.at), y(ready(point))), 1.0, " bad", words);
+        notes.mark(&mut out, (x(point.at), y(ready(point))), 1.0, true, words);
     }
     let gaps = notes::gaps(track, every)
         .into_iter()
@@ -366,24 +380,32 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
             plot.h,
             plot.h
         );
-        out.paths.push(("fold".into(), d));
+        out.paths.push(ChartPath {
+            part: ChartPart::Fold,
+            d,
+        });
     }
-    out.paths.push((
-        "now".into(),
-        format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom()),
-    ));
+    out.paths.push(ChartPath {
+        part: ChartPart::Now,
+        d: format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom()),
+    });
     out.axis = axis;
     out
 }
 
 /// Extends a current value to the edge: the future is not empty, and its label stays at the edge.
 pub(super) fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: Message) {
-    out.paths.push((
-        "limit ahead".into(),
-        format!("M{from:.1} {y:.1}H{:.1}", plot.right()),
-    ));
-    out.words
-        .push((plot.right() + AFTER, y + 4.0, "start", "lim", words));
+    out.paths.push(ChartPath {
+        part: ChartPart::Ahead,
+        d: format!("M{from:.1} {y:.1}H{:.1}", plot.right()),
+    });
+    out.words.push(ChartWord {
+        x: plot.right() + AFTER,
+        y: y + 4.0,
+        anchor: Anchor::Start,
+        role: WordRole::Note(false),
+        text: words,
+    });
 }
 
 /// Returns the axis from the first Pod to a little after the instant shown, with long idle stretches folded. After an update it starts a
@@ -422,9 +444,9 @@ pub(super) struct KeyRoom {
 pub(super) fn keys(
     track: &Track,
     order: &[usize],
-    swatches: &[&'static str],
+    swatches: &[Swatch],
     room: &KeyRoom,
-) -> Vec<(&'static str, usize, [Message; 2])> {
+) -> Vec<RevisionKey> {
     let words = |(rank, at): (usize, usize)| {
         let revision = &track.revisions[at];
         let hash = if room.small {
@@ -438,11 +460,12 @@ pub(super) fn keys(
             Some(from) => msg::chart_rolled_back(revision.number, from),
             None => msg::chart_newest(),
         };
-        (
-            swatches[at],
-            at,
-            [image(track, at, room.image), dotted(vec![hash, standing])],
-        )
+        RevisionKey {
+            swatch: swatches[at],
+            revision: at,
+            image: image(track, at, room.image),
+            hash: dotted(vec![hash, standing]),
+        }
     };
     order
         .iter()

@@ -9,8 +9,9 @@ mod notes;
 #[cfg(test)]
 mod tests;
 
+pub use layers::{Layer, Shade, Swatch};
 pub use layout::layout;
-pub use model::Chart;
+pub use model::{Chart, ChartPart, ChartPath, ChartWord, RevisionKey, WordRole};
 
 use crate::shape::Scene;
 use crate::view::{
@@ -52,7 +53,7 @@ const FASTER: usize = 4;
 /// Reads the history of the selected workload, or of the first one.
 fn track<'m>(source: &Source, memory: &'m mut ViewMemory) -> Option<&'m Track> {
     let sim = source.sim;
-    let get = |key: &ObjectRef| sim.get(key).cloned();
+    let get = |key: &ObjectRef| sim.store().get(key).cloned();
     let selected = source.selected.and_then(|key| subject(key, &get));
     let object = selected.or_else(|| subject(&adapt::first_workload(sim)?, &get))?;
     Some(memory.rollout.read(

@@ -1,28 +1,123 @@
 //! A drawn chart, and the values at any of its instants.
 
-use super::layers::LAYERS;
+use super::layers::{Layer, Shade, Swatch};
 use crate::axis::Axis;
+use crate::draw::primitive::Anchor;
 use crate::shape::Rect;
 use i18n::format;
 use i18n::{Arg, Message, clauses, msg};
 use projection::rollout_track::{Count, Point};
 
-/// Position, anchor, class, and words.
-pub(super) type PlacedWord = (f64, f64, &'static str, &'static str, Message);
+/// Meaning of a path in the plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChartPart {
+    /// Horizontal lines.
+    Grid,
+    /// Space between the ready Pods and the lower limit.
+    Shortfall,
+    /// Pods of a revision in a layer.
+    Area(Layer, Shade),
+    /// Lower limit.
+    Least,
+    /// Upper limit.
+    Most,
+    /// Current value of a limit, after the instant shown.
+    Ahead,
+    /// Line from a note to its subject; true if a limit is violated there.
+    Leader(bool),
+    /// Subject of a note.
+    Dot(bool),
+    /// Folded stretch of time.
+    Fold,
+    /// Instant shown.
+    Now,
+}
 
-/// Drawn chart: paths with their classes, words, and the values at any instant.
+impl ChartPart {
+    /// Classes in the page.
+    pub fn class(self) -> String {
+        match self {
+            ChartPart::Grid => "grid".into(),
+            ChartPart::Shortfall => "short".into(),
+            ChartPart::Area(layer, shade) => {
+                format!("layer {} {}", layer.class(), shade.class())
+            }
+            ChartPart::Least => "bounds least".into(),
+            ChartPart::Most => "bounds most".into(),
+            ChartPart::Ahead => "bounds ahead".into(),
+            ChartPart::Leader(false) => "leader".into(),
+            ChartPart::Leader(true) => "leader bad".into(),
+            ChartPart::Dot(false) => "dot".into(),
+            ChartPart::Dot(true) => "dot bad".into(),
+            ChartPart::Fold => "fold".into(),
+            ChartPart::Now => "now".into(),
+        }
+    }
+}
+
+/// Path of the plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChartPath {
+    /// Meaning.
+    pub part: ChartPart,
+    /// Commands, as in SVG.
+    pub d: String,
+}
+
+/// Meaning of words in the plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordRole {
+    /// Number of Pods at a line of the grid.
+    Scale,
+    /// Time under the plot.
+    Time,
+    /// Limit, or note; true if it is about a violated limit.
+    Note(bool),
+    /// Name of a revision; true if it stands over more than its own area.
+    Name(bool),
+}
+
+/// Words of the plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChartWord {
+    /// Position of the anchor.
+    pub x: f64,
+    /// Foot of the letters.
+    pub y: f64,
+    /// Anchor.
+    pub anchor: Anchor,
+    /// Meaning.
+    pub role: WordRole,
+    /// Words.
+    pub text: Message,
+}
+
+/// Revision in the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RevisionKey {
+    /// Appearance in the plot.
+    pub swatch: Swatch,
+    /// Index of the revision.
+    pub revision: usize,
+    /// Image.
+    pub image: Message,
+    /// Hash and standing.
+    pub hash: Message,
+}
+
+/// Drawn chart: paths, words, and the values at any instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// Class and path, in paint order.
-    pub paths: Vec<(String, String)>,
+    /// Paths, in paint order.
+    pub paths: Vec<ChartPath>,
     /// Words with their positions.
-    pub words: Vec<PlacedWord>,
+    pub words: Vec<ChartWord>,
     /// Name of the workload.
     pub title: Message,
     /// Rollback of the workload: target and source revision; empty if there was none.
     pub back: Message,
-    /// Revisions in the table: class of the swatch, index, image and hash.
-    pub keys: Vec<(&'static str, usize, [Message; 2])>,
+    /// Revisions in the table.
+    pub keys: Vec<RevisionKey>,
     /// X position of the table.
     pub left: f64,
     /// True in a low frame, where the revisions are named in one row.
@@ -36,7 +131,7 @@ pub struct Chart {
     /// Instant shown.
     pub now: u64,
     /// Layers that have a column of numbers: failing and terminating only if there are such Pods.
-    pub columns: Vec<&'static str>,
+    pub columns: Vec<Layer>,
 }
 
 /// Describes the number of Pods in each layer.
@@ -107,23 +202,22 @@ impl Chart {
             .unwrap_or_default()
     }
 
-    /// Returns the heads of the columns with the class of their swatch.
-    pub fn heads(&self) -> impl Iterator<Item = (Message, &'static str)> {
-        self.columns.iter().map(|class| match *class {
-            "rdy" => (Message::state("Ready"), ""),
-            "unr" => (msg::state_not_ready(), "unr"),
-            "fls" => (msg::state_failing(), "fls"),
-            class => (msg::state_terminating(), class),
+    /// Returns the heads of the columns with their swatch.
+    pub fn heads(&self) -> impl Iterator<Item = (Message, Option<Swatch>)> {
+        self.columns.iter().map(|layer| match layer {
+            Layer::Ready => (Message::state("Ready"), None),
+            Layer::Unready => (msg::state_not_ready(), Some(Swatch::Other(*layer))),
+            Layer::Failing => (msg::state_failing(), Some(Swatch::Other(*layer))),
+            Layer::Terminating => (msg::state_terminating(), Some(Swatch::Other(*layer))),
         })
     }
 
     /// Returns the numbers of a revision at an instant, one for each head.
     pub fn numbers(&self, revision: usize, at: u64) -> impl Iterator<Item = String> {
-        let of = self.count(revision, at);
-        let shown = LAYERS
-            .into_iter()
-            .filter(|(class, _)| self.columns.contains(class));
-        shown.map(move |(_, pick)| format::count(pick(&of) as usize))
+        let count = self.count(revision, at);
+        self.columns
+            .iter()
+            .map(move |layer| format::count(layer.pods(&count) as usize))
     }
 
     /// Ready and total Pods of a revision at an instant.
@@ -136,11 +230,11 @@ impl Chart {
 
     /// Returns a row per revision at the instant shown, the newest first: image, hash, Pods.
     pub fn rows(&self) -> Vec<[Message; 3]> {
-        let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
+        let row = |key: &RevisionKey| {
             [
-                image.clone(),
-                hash.clone(),
-                counted(self.count(*revision, self.now)),
+                key.image.clone(),
+                key.hash.clone(),
+                counted(self.count(key.revision, self.now)),
             ]
         };
         self.keys.iter().rev().map(row).collect()
@@ -148,8 +242,8 @@ impl Chart {
 
     /// Describes an instant in words.
     pub fn said(&self, at: u64) -> Message {
-        let all = self.keys.iter().map(|(_, revision, [image, _])| {
-            msg::chart_revision_counts(image, counted(self.count(*revision, at)))
+        let all = self.keys.iter().map(|key| {
+            msg::chart_revision_counts(&key.image, counted(self.count(key.revision, at)))
         });
         clauses(
             [Message::only(Arg::Clock(at as i64)), self.wants(at)]

@@ -1,7 +1,9 @@
 //! Notes within the plot: violated limits, and the cause of missing Pods. A note stands near its subject.
 
-use super::model::Chart;
+use super::model::{Chart, ChartPart, ChartPath, ChartWord, WordRole};
+use crate::draw::primitive::Anchor;
 use crate::shape::Rect;
+use apiserver::Component;
 use i18n::format;
 use i18n::{Message, msg};
 use projection::rollout_track::{Point, Track};
@@ -107,7 +109,7 @@ impl Notes {
         out: &mut Chart,
         (x, y): (f64, f64),
         down: f64,
-        bad: &'static str,
+        breach: bool,
         words: Message,
     ) {
         let (w, down) = (long(&words), self.within(y, down));
@@ -117,7 +119,7 @@ impl Notes {
             .find(|place| self.is_free(place))
             .or_else(|| places().next())
             .unwrap_or_default();
-        self.write(out, (x, y), (place, side, down), bad, words);
+        self.write(out, (x, y), (place, side, down), breach, words);
     }
 
     /// Adds notes in order of importance, each in the first wording that has room near its position. Notes without room, or too close to
@@ -151,7 +153,7 @@ impl Notes {
                     Some((place, side, words))
                 });
             if let Some((place, side, words)) = found {
-                self.write(out, (x, y), (place, side, down), "", words);
+                self.write(out, (x, y), (place, side, down), false, words);
             }
         }
     }
@@ -161,7 +163,7 @@ impl Notes {
         out: &mut Chart,
         (x, y): (f64, f64),
         (place, side, down): (Rect, Side, f64),
-        bad: &'static str,
+        breach: bool,
         words: Message,
     ) {
         self.taken.push(place);
@@ -172,26 +174,26 @@ impl Notes {
             Side::After => (place.x - 2.0, middle),
             Side::Over => (x, middle - down * 7.0),
         };
-        out.paths.push((
-            format!("leader{bad}"),
-            format!("M{from_x:.1} {from_y:.1}L{x:.1} {y:.1}"),
-        ));
-        out.paths.push((
-            format!("dot{bad}"),
-            format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0),
-        ));
+        out.paths.push(ChartPath {
+            part: ChartPart::Leader(breach),
+            d: format!("M{from_x:.1} {from_y:.1}L{x:.1} {y:.1}"),
+        });
+        out.paths.push(ChartPath {
+            part: ChartPart::Dot(breach),
+            d: format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0),
+        });
         let (at, anchor) = if side == Side::Before {
-            (place.right(), "end")
+            (place.right(), Anchor::End)
         } else {
-            (place.x, "start")
+            (place.x, Anchor::Start)
         };
-        out.words.push((
-            at,
-            place.y + 11.0,
+        out.words.push(ChartWord {
+            x: at,
+            y: place.y + 11.0,
             anchor,
-            if bad.is_empty() { "lim" } else { "lim bad" },
-            words,
-        ));
+            role: WordRole::Note(breach),
+            text: words,
+        });
     }
 }
 
@@ -218,10 +220,14 @@ pub(super) fn gaps(track: &Track, points: &[Point]) -> Vec<(u64, u32, Vec<Messag
             .rev()
             .filter(|left| left.0 <= points[i].at && left.0 > points[i - 1].at);
         let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
+        let by = match by {
+            Component::User => msg::actor_you(),
+            component => Message::name(component.name()),
+        };
         let words = match pods {
             1 => vec![
-                msg::chart_deleted(format::middle(name, 20), by),
-                msg::chart_deleted(format::front(name, 7), by),
+                msg::chart_deleted(format::middle(name, 20), &by),
+                msg::chart_deleted(format::front(name, 7), &by),
             ],
             n => vec![msg::chart_deleted_many(n, by)],
         };

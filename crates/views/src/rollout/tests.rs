@@ -2,7 +2,10 @@
 
 use super::layout::{draw, layout};
 use super::notes::long;
+use super::{ChartPart, ChartWord, WordRole};
+use crate::draw::primitive::Anchor;
 use crate::shape::CardBody;
+use apiserver::Component;
 use projection::model::Id;
 use projection::rollout_track::{Extent, Point, Revision, Track};
 
@@ -59,7 +62,7 @@ fn a_rollout_fills_the_chart_however_long_ago_it_was() {
     );
     assert!(chart.axis.x(track.now) < chart.plot.w);
     assert!(
-        chart.words.iter().any(|word| word.4 == "58 min"),
+        chart.words.iter().any(|word| word.text == "58 min"),
         "{:?}",
         chart.words
     );
@@ -100,7 +103,7 @@ fn the_last_update_has_the_chart_for_itself_also_long_after_its_end() {
         chart
             .paths
             .iter()
-            .all(|(_, d)| !d.contains("M-") && !d.contains("L-") && !d.contains("H-"))
+            .all(|path| ["M-", "L-", "H-"].iter().all(|step| !path.d.contains(step)))
     );
     track.points.push(point(26_000, 0, 3));
     track.now = 3_600_000;
@@ -137,7 +140,7 @@ fn a_scaling_has_no_limits_to_be_under_or_over() {
         !chart
             .paths
             .iter()
-            .any(|(class, _)| class == "short" || class.starts_with("dot")),
+            .any(|path| matches!(path.part, ChartPart::Shortfall | ChartPart::Dot(_))),
         "{:?}",
         chart.paths
     );
@@ -145,7 +148,7 @@ fn a_scaling_has_no_limits_to_be_under_or_over() {
         !chart
             .words
             .iter()
-            .any(|word| word.4.english().contains("the limit")),
+            .any(|word| word.text.english().contains("the limit")),
         "{:?}",
         chart.words
     );
@@ -171,7 +174,7 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
         point(14_000, 0, 7),
         point(17_000, 12, 5),
     ];
-    let left = vec![(14_000, "shop-a".into(), 15, "user".into())];
+    let left = vec![(14_000, "shop-a".into(), 15, Component::User)];
     let revisions = vec![revision("1.14", "a"), revision("1.16", "b")];
     let track = Track {
         revisions,
@@ -185,8 +188,8 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
         let short: Vec<&String> = chart
             .paths
             .iter()
-            .filter(|path| path.0 == "short")
-            .map(|path| &path.1)
+            .filter(|path| path.part.class() == "short")
+            .map(|path| &path.d)
             .collect();
         // Only Pods missing after they had existed count.
         assert!(
@@ -196,34 +199,19 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
         let notes: Vec<_> = chart
             .words
             .iter()
-            .filter(|word| word.3.starts_with("lim") && word.0 < chart.plot.right())
+            .filter(|word| matches!(word.role, WordRole::Note(_)) && word.x < chart.plot.right())
             .collect();
         assert_eq!(notes.len(), 3, "{notes:?}");
-        let notes: Vec<_> = notes
-            .into_iter()
-            .map(|(x, y, anchor, class, words)| {
-                (
-                    x - if *anchor == "end" { long(words) } else { 0.0 },
-                    *y,
-                    *anchor,
-                    *class,
-                    words,
-                )
-            })
-            .collect();
+        let left = |note: &ChartWord| match note.anchor {
+            Anchor::End => note.x - long(&note.text),
+            _ => note.x,
+        };
         // A violated limit is marked at its place, with the label before it, or where there is room nearby.
-        for (class, down) in [("dot", false), ("dot bad", true)] {
-            let dot = chart
-                .paths
-                .iter()
-                .find(|path| path.0 == class)
-                .expect("a dot");
-            let leader = chart
-                .paths
-                .iter()
-                .find(|path| path.0 == class.replace("dot", "leader"))
-                .expect("a leader");
-            let (x, y) = dot.1[1..]
+        for breach in [false, true] {
+            let path = |part| chart.paths.iter().find(|path| path.part == part);
+            let dot = path(ChartPart::Dot(breach)).expect("a dot");
+            let leader = path(ChartPart::Leader(breach)).expect("a leader");
+            let (x, y) = dot.d[1..]
                 .split_once('a')
                 .unwrap()
                 .0
@@ -231,48 +219,53 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
                 .map(|(x, y)| (num(x) + 3.0, num(y)))
                 .unwrap();
             assert!(
-                leader.1.ends_with(&format!("L{x:.1} {y:.1}")),
+                leader.d.ends_with(&format!("L{x:.1} {y:.1}")),
                 "{leader:?} {dot:?}"
             );
-            let words = notes
+            let note = notes
                 .iter()
-                .find(|note| note.3 == class.replace("dot", "lim"))
+                .find(|note| note.role == WordRole::Note(breach))
                 .expect("words");
-            let down = down && y + 17.0 < chart.plot.bottom();
+            let down = breach && y + 17.0 < chart.plot.bottom();
             assert!(
-                (words.1 - 4.0 > y) == down && (words.1 - 4.0 - y).abs() < 40.0,
-                "{words:?} {y} {width}"
+                (note.y - 4.0 > y) == down && (note.y - 4.0 - y).abs() < 40.0,
+                "{note:?} {y} {width}"
             );
+            let (from, to) = (left(note), left(note) + long(&note.text));
             assert!(
-                words.0 + long(words.4) <= x + 10.1 && x - words.0 - long(words.4) < 15.0
-                    || words.0 < chart.plot.x + 4.1,
-                "{words:?} {x}"
+                to <= x + 10.1 && x - to < 15.0 || from < chart.plot.x + 4.1,
+                "{note:?} {x}"
             );
         }
-        for (i, (x, y, _, _, words)) in notes.iter().enumerate() {
+        for (i, note) in notes.iter().enumerate() {
+            let (x, words) = (left(note), &note.text);
             assert!(
-                *x >= chart.plot.x && x + long(words) <= chart.plot.right(),
+                x >= chart.plot.x && x + long(words) <= chart.plot.right(),
                 "{words} at {x}, {width}"
             );
             assert!(
-                *y <= chart.plot.bottom() && *y >= chart.plot.y,
-                "{words} at {y}"
+                note.y <= chart.plot.bottom() && note.y >= chart.plot.y,
+                "{words} at {}",
+                note.y
             );
-            for (other, below, _, _, others) in notes
-                .iter()
-                .skip(i + 1)
-                .map(|note| (note.0, note.1, note.2, note.3, &note.4))
-            {
+            for other in &notes[i + 1..] {
+                let apart = left(other);
                 assert!(
-                    (below - y).abs() >= 12.0
-                        || *x + long(words) <= other
-                        || other + long(others) <= *x,
-                    "{words}, {others}"
+                    (other.y - note.y).abs() >= 12.0
+                        || x + long(words) <= apart
+                        || apart + long(&other.text) <= x,
+                    "{words}, {}",
+                    other.text
                 );
             }
         }
         assert!(
-            chart.words.iter().filter(|word| word.3 == "time").count() > 1,
+            chart
+                .words
+                .iter()
+                .filter(|word| word.role == WordRole::Time)
+                .count()
+                > 1,
             "{width}"
         );
     }
@@ -302,20 +295,20 @@ fn what_is_written_beside_the_plot_has_room_on_the_card() {
         let beside = chart
             .words
             .iter()
-            .filter(|word| word.0 > chart.plot.right());
+            .filter(|word| word.x > chart.plot.right());
         assert!(
             beside.clone().count() == 2
                 && beside
                     .clone()
-                    .all(|word| word.0 + long(&word.4) <= width - 6.0),
+                    .all(|word| word.x + long(&word.text) <= width - 6.0),
             "{width}"
         );
         // A low frame belongs to the plot, with few lines.
         let ticks: Vec<f64> = chart
             .words
             .iter()
-            .filter(|word| word.2 == "end")
-            .map(|word| word.1)
+            .filter(|word| word.anchor == Anchor::End)
+            .map(|word| word.y)
             .collect();
         assert!(
             ticks.windows(2).all(|two| two[0] - two[1] >= 24.0) && ticks.len() >= 3,
@@ -338,7 +331,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
         desired: 3,
     };
     let track = Track {
-        left: vec![(2_000, "web-0".into(), 1, "user".into())],
+        left: vec![(2_000, "web-0".into(), 1, Component::User)],
         id: Id::named("Deployment", "nginx"),
         revisions: vec![revision("1.14", ""), revision("1.16", "")],
         points: vec![
@@ -353,16 +346,16 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
     let CardBody::Chart(chart) = &scene.items[0].body else {
         panic!("a chart")
     };
-    let layers: Vec<&str> = chart
+    let layers: Vec<String> = chart
         .paths
         .iter()
-        .map(|path| path.0.as_str())
+        .map(|path| path.part.class())
         .filter(|class| class.starts_with("layer"))
         .collect();
     assert_eq!(layers, ["layer unr r0", "layer rdy r0", "layer rdy r1"]);
-    assert_eq!(chart.keys[1].1, 1);
+    assert_eq!(chart.keys[1].revision, 1);
     assert_eq!(
-        chart.keys[1].2.each_ref().map(|words| words.as_str()),
+        [&chart.keys[1].image, &chart.keys[1].hash].map(|words| words.as_str()),
         ["1.16", "newest"]
     );
     // Any instant can be probed, and the changes stepped through.
@@ -389,12 +382,12 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
         chart
             .paths
             .iter()
-            .filter(|path| path.0.starts_with("limit"))
-            .all(|path| !path.1.contains(['L', 'V']))
+            .filter(|path| path.part.class().starts_with("bounds"))
+            .all(|path| !path.d.contains(['L', 'V']))
     );
     assert!(
-        chart.words.iter().any(|word| word.4 == "at most 4")
-            && chart.words.iter().any(|word| word.4 == "at least 2")
+        chart.words.iter().any(|word| word.text == "at most 4")
+            && chart.words.iter().any(|word| word.text == "at least 2")
     );
     assert!(
         scene
@@ -405,8 +398,8 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
     let ahead: Vec<&String> = chart
         .paths
         .iter()
-        .filter(|path| path.0 == "limit ahead")
-        .map(|path| &path.1)
+        .filter(|path| path.part == ChartPart::Ahead)
+        .map(|path| &path.d)
         .collect();
     assert!(
         ahead.len() == 2
@@ -425,8 +418,8 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
     };
     let words = draw(&still, &Extent::of(&still), 900.0, 500.0).words;
     assert!(
-        words.iter().any(|word| word.4 == "3 desired")
-            && !words.iter().any(|word| word.4.starts_with("at "))
+        words.iter().any(|word| word.text == "3 desired")
+            && !words.iter().any(|word| word.text.starts_with("at "))
     );
 }
 
@@ -457,7 +450,7 @@ fn a_revision_that_was_rolled_back_to_is_told_from_the_newest_and_stands_last() 
         chart
             .keys
             .iter()
-            .map(|(class, _, [image, words])| format!("{class} {image} {words}"))
+            .map(|key| format!("{} {} {}", key.swatch.class(), key.image, key.hash))
             .collect::<Vec<_>>()
     };
     let back = "r0 1.14 revision 3, rolled back from 2";
@@ -508,7 +501,7 @@ fn charts_side_by_side_have_the_same_axes() {
         chart
             .words
             .iter()
-            .filter(|word| ["", "time"].contains(&word.3))
+            .filter(|word| matches!(word.role, WordRole::Scale | WordRole::Time))
             .cloned()
             .collect::<Vec<_>>()
     };
@@ -574,7 +567,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
     let keys: Vec<String> = chart
         .keys
         .iter()
-        .map(|(class, _, [image, _])| format!("{class} {image}"))
+        .map(|key| format!("{} {}", key.swatch.class(), key.image))
         .collect();
     // A revision without a ready Pod takes no shade from the others.
     assert_eq!(
@@ -587,10 +580,10 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
             "r0 frobnicator:1.0"
         ]
     );
-    let mut layers: Vec<&str> = chart
+    let mut layers: Vec<String> = chart
         .paths
         .iter()
-        .map(|path| path.0.as_str())
+        .map(|path| path.part.class())
         .filter(|class| class.starts_with("layer"))
         .collect();
     layers.reverse();
@@ -607,9 +600,9 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
     let named: Vec<_> = chart
         .words
         .iter()
-        .filter(|word| word.3.starts_with("rev"))
+        .filter(|word| matches!(word.role, WordRole::Name(_)))
         .collect();
-    let mut names: Vec<String> = named.iter().map(|word| word.4.to_string()).collect();
+    let mut names: Vec<String> = named.iter().map(|word| word.text.to_string()).collect();
     names.sort();
     assert_eq!(
         names,
@@ -631,7 +624,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
     ]) {
         let [left, right] = [from, to].map(|at| chart.plot.x + chart.axis.x(at));
         assert!(
-            word.0 - long(&word.4) / 2.0 > left && word.0 + long(&word.4) / 2.0 < right,
+            word.x - long(&word.text) / 2.0 > left && word.x + long(&word.text) / 2.0 < right,
             "{word:?} {left} {right}"
         );
     }
@@ -645,13 +638,13 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
         !draw(&alone, &Extent::of(&alone), 1_000.0, 560.0)
             .words
             .iter()
-            .any(|word| word.3.starts_with("rev"))
+            .any(|word| matches!(word.role, WordRole::Name(_)))
     );
     // With less room the tag or the name identifies it, and finally nothing.
     let narrow = draw(&stuck(), &whole, 420.0, 560.0);
     assert!(
-        narrow.words.iter().any(|word| word.4 == "1.25")
-            && !narrow.words.iter().any(|word| word.4.contains("…"))
+        narrow.words.iter().any(|word| word.text == "1.25")
+            && !narrow.words.iter().any(|word| word.text.contains("…"))
     );
 }
 
@@ -680,11 +673,11 @@ fn revisions_of_one_image_are_told_apart_by_their_numbers() {
         chart
             .keys
             .iter()
-            .map(|key| key.2[0].to_string())
+            .map(|key| key.image.to_string())
             .collect::<Vec<_>>(),
         ["web:1.0 #1", "web:1.0 #2"]
     );
-    assert!(chart.words.iter().any(|word| word.4 == "web:1.0 #2"));
+    assert!(chart.words.iter().any(|word| word.text == "web:1.0 #2"));
 }
 
 #[test]
@@ -713,10 +706,10 @@ fn pods_that_fail_have_a_column_of_their_own_once_there_are_some() {
     let red = chart
         .paths
         .iter()
-        .rfind(|path| path.0.starts_with("layer fls"))
+        .rfind(|path| path.part.class().starts_with("layer fls"))
         .expect("an area");
     assert!(
-        red.1
+        red.d
             .starts_with(&format!("M{:.1} ", chart.plot.x + chart.axis.x(15_000))),
         "{red:?}"
     );
@@ -748,7 +741,7 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
             i * 3_000,
             format!("nginx-deployment-6b799bd7f6-pod{i}"),
             1,
-            "user".into(),
+            Component::User,
         ));
     }
     points.extend((1..6).flat_map(|i| {
@@ -769,7 +762,7 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
         let notes: Vec<_> = chart
             .words
             .iter()
-            .filter(|word| word.4.contains("deleted by"))
+            .filter(|word| word.text.contains("deleted by"))
             .cloned()
             .collect();
         (chart, notes)
@@ -780,12 +773,12 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
         let (chart, notes) = noted(&track, width);
         // Of colliding notes the newest is shown.
         assert!(
-            notes.len() == 1 && notes[0].4.contains("pod8"),
+            notes.len() == 1 && notes[0].text.contains("pod8"),
             "{width}: {notes:?}"
         );
         let event = chart.plot.x + chart.axis.x(24_000);
-        let (x, w) = (notes[0].0, long(&notes[0].4));
-        let (from, to) = if notes[0].2 == "end" {
+        let (x, w) = (notes[0].x, long(&notes[0].text));
+        let (from, to) = if notes[0].anchor == Anchor::End {
             (x - w, x)
         } else {
             (x, x + w)
@@ -798,9 +791,9 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
         let leader = chart
             .paths
             .iter()
-            .find(|path| path.0 == "leader")
+            .find(|path| path.part.class() == "leader")
             .expect("a leader");
-        assert!(leader.1.contains(&format!("L{event:.1} ")), "{leader:?}");
+        assert!(leader.d.contains(&format!("L{event:.1} ")), "{leader:?}");
     }
     // An event before the start of the axis has none.
     let mut updated = track.clone();
@@ -855,9 +848,13 @@ fn pods_that_terminate_are_drawn_above_the_limit_and_counted_in_the_legend() {
         chart.said(6_000)
     );
     let top = |class: &str| {
-        let paths = chart.paths.iter().filter(|(of, _)| of.contains(class));
-        let ys = paths.flat_map(|(_, d)| {
-            d.split(['M', 'L', 'Z'])
+        let paths = chart
+            .paths
+            .iter()
+            .filter(|path| path.part.class().contains(class));
+        let ys = paths.flat_map(|path| {
+            path.d
+                .split(['M', 'L', 'Z'])
                 .filter_map(|pair| pair.split_once(' '))
                 .map(|(_, y)| num(y))
                 .collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use super::measures::{
 use super::mounts::MountIndex;
 use super::words::{row_pod, summary};
 use crate::bodies::{numbers, pod_body, pod_label, put_claim};
-use crate::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, drop};
+use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Look, Port, Rect, Scene, drop};
 use i18n::format::middle;
 use i18n::{Arg, Message, dotted, msg};
 use projection::model::{Claim, Id, Model, Pod, PodState, Root};
@@ -79,12 +79,14 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         if beside {
             // The rows are already labelled.
             let new = out.labels.split_off(labels);
-            out.labels
-                .extend(new.into_iter().filter(|label| label.class != "rowname"));
+            out.labels.extend(
+                new.into_iter()
+                    .filter(|label| label.role != LabelRole::RowName),
+            );
         }
         x += span + BETWEEN;
     }
-    k8s_model::sort::sort(&mut seen);
+    seen.sort();
     let rest: Vec<&Claim> = model
         .claims
         .iter()
@@ -105,7 +107,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     free_volumes(model, (form, y), &mut out);
     classes(model, form, &mut out);
     out.labels
-        .retain(|label| across.named || label.class != "rowname");
+        .retain(|label| across.named || label.role != LabelRole::RowName);
     kept(model, form, &mut out);
     out.finish(down.margin)
 }
@@ -148,7 +150,8 @@ pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scen
         x: across.left,
         y,
         text,
-        class: "kept",
+        role: LabelRole::Kept,
+        ground: LabelGround::None,
         centred: false,
     });
 }
@@ -160,7 +163,7 @@ fn columns_of(claims: &[&Claim]) -> usize {
         .filter_map(|claim| Some(claim.member.as_ref()?.1))
         .collect();
     let others = claims.len() - members.len();
-    k8s_model::sort::sort(&mut members);
+    members.sort();
     members.dedup();
     members.len() + others
 }
@@ -194,7 +197,7 @@ pub(super) fn set<'a>(
         pods.iter()
             .filter_map(|pod| Some((pod.ordinal?, Some(*pod), None))),
     );
-    k8s_model::sort::sort_by_key(&mut ordinals, |(n, ..)| *n);
+    ordinals.sort_by_key(|(n, ..)| *n);
     let columns: Vec<Column<'_>> = if ordinals.is_empty() {
         let mounts = |claim: &Claim| {
             pods.iter()
@@ -332,7 +335,8 @@ pub(super) fn grid(
                 x: x + 2.0,
                 y: pod_y - down.title,
                 text: column.title.clone(),
-                class: "",
+                role: LabelRole::Plain,
+                ground: LabelGround::None,
                 centred: false,
             });
         }
@@ -350,7 +354,8 @@ pub(super) fn grid(
                 x: cx,
                 y: pod_y + down.pod / 2.0 - 8.0,
                 text,
-                class: "",
+                role: LabelRole::Plain,
+                ground: LabelGround::None,
                 centred: true,
             });
         }
@@ -448,11 +453,21 @@ pub(super) fn grid(
             x: left - 64.0,
             y,
             text,
-            class: "rowname",
+            role: LabelRole::RowName,
+            ground: LabelGround::None,
             centred: false,
         });
     }
     bottom
+}
+
+/// Ground of a label on an edge, within the highlighted column or outside.
+fn edge_ground(in_band: bool) -> LabelGround {
+    if in_band {
+        LabelGround::Band
+    } else {
+        LabelGround::Edge
+    }
 }
 
 pub(super) fn mount(
@@ -484,17 +499,17 @@ pub(super) fn mount(
         full: mounted,
         network: false,
     });
-    let class = match (mounted, on) {
-        (true, false) => "onedge",
-        (true, true) => "onedge inband",
-        (false, false) => "onedge waits",
-        (false, true) => "onedge waits inband",
+    let role = if mounted {
+        LabelRole::Plain
+    } else {
+        LabelRole::Wait
     };
     out.labels.push(Label {
         x: cx,
         y: (from + to) / 2.0 - 8.0,
         text: words,
-        class,
+        role,
+        ground: edge_ground(on),
         centred: true,
     });
 }
@@ -510,7 +525,6 @@ pub(super) fn volume(
     let bound = claim.phase == "Bound";
     let gap = down.gaps.1;
     let top = ticket.bottom() + gap;
-    let class = if on { "onedge inband" } else { "onedge" };
     match model.volume(&claim.volume) {
         Some(volume) => {
             let rect = Rect::new(ticket.x, top, ticket.w, down.volume);
@@ -539,7 +553,8 @@ pub(super) fn volume(
                 x: cx,
                 y: ticket.bottom() + gap / 2.0 - 8.0,
                 text: Message::state(&claim.phase),
-                class,
+                role: LabelRole::Plain,
+                ground: edge_ground(on),
                 centred: true,
             });
         }
@@ -568,11 +583,8 @@ pub(super) fn volume(
                 } else {
                     msg::claim_no_volume(words)
                 },
-                class: if on {
-                    "onedge waits inband"
-                } else {
-                    "onedge waits"
-                },
+                role: LabelRole::Wait,
+                ground: edge_ground(on),
                 centred: true,
             });
         }
@@ -590,7 +602,7 @@ pub(super) fn free_volumes(
         .iter()
         .map(|claim| claim.volume.as_str())
         .collect();
-    k8s_model::sort::sort(&mut bound);
+    bound.sort();
     let free: Vec<_> = model
         .volumes
         .iter()
@@ -626,7 +638,8 @@ pub(super) fn free_volumes(
             x: across.left - 64.0,
             y: top + down.volume / 2.0 - 6.0,
             text: msg::row_volume(),
-            class: "rowname",
+            role: LabelRole::RowName,
+            ground: LabelGround::None,
             centred: false,
         });
     }
@@ -805,7 +818,8 @@ pub(super) fn classes(model: &Model, (across, down): (Across, Down), out: &mut S
             x: rect.x - 24.0,
             y: bus - 8.0,
             text: msg::line_provisions(),
-            class: "onedge",
+            role: LabelRole::Plain,
+            ground: LabelGround::Edge,
             centred: false,
         });
         out.height = out.height.max(bus + 8.0);
@@ -828,7 +842,7 @@ impl Strips {
         }
         strips
             .iter_mut()
-            .for_each(|rects| k8s_model::sort::sort_by(rects, |a, b| a.y.total_cmp(&b.y)));
+            .for_each(|rects| rects.sort_by(|a, b| a.y.total_cmp(&b.y)));
         Strips(strips)
     }
 

@@ -23,7 +23,7 @@ impl<'a> MountIndex<'a> {
             ))
         };
         let mut members: Vec<_> = model.claims.iter().enumerate().filter_map(of_set).collect();
-        k8s_model::sort::sort(&mut members);
+        members.sort();
         let mut pods = vec![Vec::new(); model.claims.len()];
         for pod in model.roots.iter().flat_map(mounting) {
             mounted(model, pod).for_each(|at| pods[at].push(pod));
@@ -59,7 +59,7 @@ impl<'a> MountIndex<'a> {
                     .map(|(_, at)| at),
             );
         }
-        k8s_model::sort::sort(&mut all);
+        all.sort();
         all.dedup();
         all.into_iter().map(|at| &self.model.claims[at]).collect()
     }

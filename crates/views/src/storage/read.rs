@@ -1,7 +1,7 @@
 //! Reads of Storage: the last Pod of a StatefulSet that was deleted.
 
 use crate::view::Source;
-use apiserver::{Actor, Entry, Op, Record};
+use apiserver::{Actor, CommandEffect, Entry, Op, Record};
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolumeClaim;
 use k8s_model::workload::StatefulSet;
@@ -28,7 +28,8 @@ pub fn removed(source: &Source) -> Option<Removed> {
         _ => None,
     };
     // Deletions by its set, for fewer replicas or an update, are shown by the set itself.
-    let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
+    let by_set =
+        |entry: &Entry| controllers::is_controller_of(entry.actor.component, Kind::StatefulSet);
     let of_set = |object: &Object| {
         object
             .meta
@@ -36,10 +37,8 @@ pub fn removed(source: &Source) -> Option<Removed> {
             .is_some_and(|owner| owner.is_kind(Kind::StatefulSet))
     };
     let mut since = false;
-    let acts = |entry: &Entry| {
-        entry.fault().is_some()
-            || matches!(&entry.record, Record::Command(line) if !kubectl::only_reads(line))
-    };
+    let acts =
+        |entry: &Entry| entry.is_command() && entry.command_effect() != Some(CommandEffect::Reads);
     // The Pods of a deleted set follow it; the person did not delete them one by one.
     if let Some(set) = newest
         .iter()
@@ -56,6 +55,7 @@ pub fn removed(source: &Source) -> Option<Removed> {
         };
         let other = source
             .sim
+            .store()
             .get(&object.key())
             .filter(|now| now.meta.uid != object.meta.uid);
         let back = other.and_then(|now| now.pod()).is_some_and(Pod::is_ready);
@@ -64,7 +64,7 @@ pub fn removed(source: &Source) -> Option<Removed> {
             return None;
         }
         let bound = |claim: &&Str| {
-            let found = source.sim.get(&ObjectRef::new(
+            let found = source.sim.store().get(&ObjectRef::new(
                 Kind::PersistentVolumeClaim,
                 &object.meta.namespace,
                 claim,
@@ -110,6 +110,7 @@ fn set_removed(source: &Source, entry: &Entry) -> Option<Removed> {
         .filter(|_| begins && entry.actor == Actor::USER)?;
     if source
         .sim
+        .store()
         .get(&object.key())
         .is_some_and(|now| !now.meta.is_deleting())
     {
@@ -125,6 +126,7 @@ fn set_removed(source: &Source, entry: &Entry) -> Option<Removed> {
     };
     let claims = source
         .sim
+        .store()
         .list(Kind::PersistentVolumeClaim)
         .filter(|claim| own(claim) && !claim.meta.is_deleting());
     let claims: Vec<String> = claims.map(|claim| claim.meta.name.to_string()).collect();

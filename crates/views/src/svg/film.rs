@@ -2,11 +2,14 @@
 //!
 //! With reduced motion the last frame is shown.
 
-use super::paper::{Paper, ui};
-use super::{Style, TAIL, draw, head, label, line, port};
+use super::writer::Writer;
+use super::{Style, TAIL, draw_item, head};
+use crate::draw;
+use crate::draw::painter::TextSetting;
+use crate::draw::primitive::{Anchor, TextLine, TextRun, ui};
 use crate::shape::Scene;
+use i18n::Message;
 use i18n::format::{Px, clock};
-use i18n::{Catalogue, Message};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -40,42 +43,50 @@ fn size(frames: &[FilmFrame]) -> (f64, f64) {
 }
 
 /// Returns the parts of a frame, in paint order: layer and markup.
-fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> Vec<(u8, String)> {
+fn parts(writer: &mut Writer, frame: &FilmFrame, (width, height): (f64, f64)) -> Vec<(u8, String)> {
     let (scene, mut out) = (&frame.scene, Vec::new());
-    let mut put = |paper: &mut Paper, layer: u8| out.push((layer, paper.take()));
+    let mut put = |writer: &mut Writer, layer: u8| out.push((layer, writer.take()));
     for band in &scene.bands {
-        super::band(paper, *band);
-        put(paper, 0);
+        writer.block(&draw::scene::band(*band));
+        put(writer, 0);
     }
     for edge in &scene.edges {
-        line(paper, edge);
-        put(paper, 1);
+        writer.path(&draw::scene::edge(edge));
+        put(writer, 1);
     }
     for item in &scene.items {
-        draw(paper, item, false);
-        put(paper, 2);
+        draw_item(writer, item, false);
+        put(writer, 2);
     }
     for words in &scene.labels {
-        label(paper, words);
-        put(paper, 3);
+        let line = draw::scene::label(words, &writer.text);
+        writer.line(&line);
+        put(writer, 3);
     }
     for end in &scene.ports {
-        port(paper, end);
-        put(paper, 4);
+        writer.disc(&draw::scene::port(end));
+        put(writer, 4);
     }
     let middle = height - FOOT / 2.0;
-    let caption = paper.say(&frame.caption);
-    paper.run(
+    let caption = writer.say(&frame.caption);
+    let runs = [
+        (clock(frame.at), ui(12.0, "text").semi()),
+        ("  ".to_owned(), ui(12.0, "text")),
+        (caption, ui(12.0, "text-2")),
+    ];
+    let runs = runs.map(|(text, font)| TextRun {
+        text,
+        font,
+        class: "",
+    });
+    writer.line(&TextLine::new(
         16.0,
         middle,
         width - 32.0,
-        &[
-            (&clock(frame.at), ui(12.0, "text").semi()),
-            ("  ", ui(12.0, "text")),
-            (&caption, ui(12.0, "text-2")),
-        ],
-    );
-    put(paper, 5);
+        Anchor::Start,
+        runs.into(),
+    ));
+    put(writer, 5);
     out
 }
 
@@ -87,7 +98,7 @@ pub struct Film {
     frames: Vec<FilmFrame>,
     times: Times,
     size: (f64, f64),
-    paper: Paper,
+    writer: Writer,
     /// Next frame to read.
     next: usize,
     /// Parts by layer and markup: their order, and the frames in which they are shown.
@@ -95,8 +106,8 @@ pub struct Film {
 }
 
 impl Film {
-    /// Starts a film with frames of `frame_ms` milliseconds; `words` renders the messages of the pictures.
-    pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
+    /// Starts a film with frames of `frame_ms` milliseconds; `text` has the language and the fonts.
+    pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, text: TextSetting) -> Film {
         let times = Times {
             count: frames.len(),
             frame_ms,
@@ -105,7 +116,7 @@ impl Film {
             size: size(&frames),
             times,
             frames,
-            paper: Paper::new(style, words),
+            writer: Writer::new(style, text),
             next: 0,
             known: BTreeMap::new(),
         }
@@ -116,7 +127,7 @@ impl Film {
         let Some(frame) = self.frames.get(self.next) else {
             return false;
         };
-        for (layer, markup) in parts(&mut self.paper, frame, self.size) {
+        for (layer, markup) in parts(&mut self.writer, frame, self.size) {
             let before = self.known.len();
             let (_, shown) = self
                 .known
@@ -138,19 +149,19 @@ impl Film {
             frames,
             times,
             size,
-            mut paper,
+            mut writer,
             known,
             ..
         } = self;
         let mut all: Vec<_> = known.into_iter().collect();
-        k8s_model::sort::sort_by_key(&mut all, |((layer, _), (before, _))| (*layer, *before));
+        all.sort_by_key(|((layer, _), (before, _))| (*layer, *before));
         let title = frames
             .last()
-            .map(|frame| paper.say(&frame.scene.summary))
+            .map(|frame| writer.say(&frame.scene.summary))
             .unwrap_or_default();
-        paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
+        super::ground(&mut writer, size);
         let (ground, mut sheet, mut body) = (
-            paper.take(),
+            writer.take(),
             String::from(".f{visibility:hidden}"),
             String::new(),
         );
@@ -176,22 +187,22 @@ impl Film {
         sheet.push_str(
             "@media(prefers-reduced-motion:reduce){.f{animation:none}.last{visibility:visible}}",
         );
-        head(&paper, size, &title, &sheet) + &ground + &body + TAIL
+        head(&writer, size, &title, &sheet) + &ground + &body + TAIL
     }
 
     /// Returns the next frame as a picture of the common size; `None` when there is none left.
     pub fn next_still(&mut self) -> Option<String> {
-        let (frame, size, paper) = (self.frames.get(self.next)?, self.size, &mut self.paper);
-        paper.icons.clear();
-        paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
-        let ground = paper.take();
-        let body: String = parts(paper, frame, size)
+        let (frame, size, writer) = (self.frames.get(self.next)?, self.size, &mut self.writer);
+        writer.icons.clear();
+        super::ground(writer, size);
+        let ground = writer.take();
+        let body: String = parts(writer, frame, size)
             .into_iter()
             .map(|(_, markup)| markup)
             .collect();
-        let title = paper.say(&frame.scene.summary);
+        let title = writer.say(&frame.scene.summary);
         self.next += 1;
-        Some(head(paper, size, &title, "") + &ground + &body + TAIL)
+        Some(head(writer, size, &title, "") + &ground + &body + TAIL)
     }
 }
 
@@ -228,6 +239,7 @@ impl Times {
 mod tests {
     use super::*;
     use crate::shape::{CardBody, Rect};
+    use i18n::Catalogue;
     use projection::model::Id;
 
     fn frame(at: u64, names: &[&str]) -> FilmFrame {
@@ -266,7 +278,7 @@ mod tests {
             frames.to_vec(),
             500,
             Style::built_in(false),
-            Rc::new(Catalogue::ENGLISH),
+            TextSetting::built_in(Rc::new(Catalogue::ENGLISH)),
         )
         .finish();
         assert_eq!(
@@ -302,7 +314,7 @@ mod tests {
             frames,
             500,
             Style::built_in(true),
-            Rc::new(Catalogue::ENGLISH),
+            TextSetting::built_in(Rc::new(Catalogue::ENGLISH)),
         )
         .next_still()
         .unwrap();

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_refused() {
         let extended = Syntax {
             extended: true,
             ..Syntax::default()

@@ -57,7 +57,7 @@ pub const CUT: ShellTool = ShellTool {
             }
             out.push('\n');
         }
-        Done::said(out)
+        Done::stdout(out)
     },
     by_line: |_| true,
     ..ShellTool::PLAIN
@@ -122,7 +122,7 @@ pub const AWK: ShellTool = ShellTool {
                 break;
             }
         }
-        Done::said(out)
+        Done::stdout(out)
     },
     by_line: |words| !words.iter().any(|word| word.contains("NR")),
     ..ShellTool::PLAIN

@@ -66,7 +66,7 @@ pub const DATE: ShellTool = ShellTool {
             (None, None) if flags.has('R') => "%a, %d %b %Y %H:%M:%S +0000",
             (None, None) => "%a %b %e %H:%M:%S UTC %Y",
         };
-        Done::said(written(now, format) + "\n")
+        Done::stdout(written(now, format) + "\n")
     },
     ..ShellTool::PLAIN
 };

@@ -9,7 +9,7 @@ pub const CAT: ShellTool = ShellTool {
         let mut all = Done::default();
         let files: Vec<&str> = call.plain().collect();
         if files.is_empty() {
-            return Done::said(call.stdin);
+            return Done::stdout(call.stdin);
         }
         for file in files {
             // Longer output is truncated.
@@ -48,7 +48,7 @@ pub const TEE: ShellTool = ShellTool {
                 return Done::failed(error, 1);
             }
         }
-        Done::said(call.stdin)
+        Done::stdout(call.stdin)
     },
     reads: |_| false,
     ..ShellTool::PLAIN
@@ -60,9 +60,9 @@ pub const LS: ShellTool = ShellTool {
         let path = call.plain().next().unwrap_or(".");
         let names = call.room.names(path);
         if names.is_empty() && path != "." && call.room.read(path).is_some() {
-            return Done::said(format!("{path}\n"));
+            return Done::stdout(format!("{path}\n"));
         }
-        Done::said(
+        Done::stdout(
             names
                 .iter()
                 .map(|name| format!("{name}\n"))

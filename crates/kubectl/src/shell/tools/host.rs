@@ -20,7 +20,7 @@ pub const ECHO: ShellTool = ShellTool {
         );
         let text = call.words[flags..].join(" ");
         let text = if escapes { unescaped(&text) } else { text };
-        Done::said(if quiet { text } else { format!("{text}\n") })
+        Done::stdout(if quiet { text } else { format!("{text}\n") })
     },
     ..ShellTool::PLAIN
 };
@@ -37,7 +37,7 @@ fn environment(call: &mut ToolCall<'_, '_, '_>) -> Vec<(String, String)> {
 pub const ENV: ShellTool = ShellTool {
     name: "env",
     run: |call| {
-        Done::said(
+        Done::stdout(
             environment(call)
                 .iter()
                 .map(|(name, value)| format!("{name}={value}\n"))
@@ -58,7 +58,7 @@ pub const PRINTENV: ShellTool = ShellTool {
             .rev()
             .find(|(known, _)| known == name)
         {
-            Some((_, value)) => Done::said(format!("{value}\n")),
+            Some((_, value)) => Done::stdout(format!("{value}\n")),
             None => Done {
                 code: 1,
                 ..Done::default()
@@ -72,7 +72,7 @@ pub const HOSTNAME: ShellTool = ShellTool {
     name: "hostname",
     run: |call| {
         let pod = call.room.pod.as_ref().map(|(pod, _)| pod.body::<Pod>());
-        Done::said(match pod {
+        Done::stdout(match pod {
             Some(_) if call.has('f') => format!("{}\n", call.room.full_name()),
             Some(pod) if call.has('i') || call.has('I') => format!("{}\n", pod.status.pod_ip),
             _ => format!("{}\n", call.room.hostname()),
@@ -103,7 +103,7 @@ pub const PS: ShellTool = ShellTool {
                 .unwrap_or("sh")
                 .to_owned();
         }
-        Done::said(format!(
+        Done::stdout(format!(
             "PID   USER     TIME  COMMAND\n    1 root      0:00 {first}\n    7 root      0:00 sh\n   13 root      0:00 ps\n"
         ))
     },
@@ -124,9 +124,9 @@ fn user(call: &ToolCall<'_, '_, '_>) -> i64 {
 pub const ID: ShellTool = ShellTool {
     name: "id",
     run: |call| match user(call) {
-        uid if call.has('u') => Done::said(format!("{uid}\n")),
-        0 => Done::said("uid=0(root) gid=0(root) groups=0(root)\n"),
-        uid => Done::said(format!("uid={uid} gid=0(root) groups=0(root)\n")),
+        uid if call.has('u') => Done::stdout(format!("{uid}\n")),
+        0 => Done::stdout("uid=0(root) gid=0(root) groups=0(root)\n"),
+        uid => Done::stdout(format!("uid={uid} gid=0(root) groups=0(root)\n")),
     },
     ..ShellTool::PLAIN
 };
@@ -134,7 +134,7 @@ pub const ID: ShellTool = ShellTool {
 pub const WHOAMI: ShellTool = ShellTool {
     name: "whoami",
     run: |call| match user(call) {
-        0 => Done::said("root\n"),
+        0 => Done::stdout("root\n"),
         uid => Done::failed(format!("whoami: unknown uid {uid}\n"), 1),
     },
     ..ShellTool::PLAIN
@@ -142,7 +142,7 @@ pub const WHOAMI: ShellTool = ShellTool {
 
 pub const PWD: ShellTool = ShellTool {
     name: "pwd",
-    run: |call| Done::said(format!("{}\n", call.room.absolute("."))),
+    run: |call| Done::stdout(format!("{}\n", call.room.absolute("."))),
     ..ShellTool::PLAIN
 };
 
@@ -158,7 +158,7 @@ pub const BASENAME: ShellTool = ShellTool {
             .first()
             .and_then(|end| name.strip_suffix(end.as_str()))
             .filter(|rest| !rest.is_empty());
-        Done::said(format!("{}\n", without.unwrap_or(name)))
+        Done::stdout(format!("{}\n", without.unwrap_or(name)))
     },
     ..ShellTool::PLAIN
 };
@@ -170,7 +170,7 @@ pub const DIRNAME: ShellTool = ShellTool {
         let Some(path) = call.words.first() else {
             return Done::failed("dirname: needs a path\n", 1);
         };
-        Done::said(match path.trim_end_matches('/').rsplit_once('/') {
+        Done::stdout(match path.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => "/\n".to_owned(),
             Some((folder, _)) => format!("{folder}\n"),
             None => ".\n".to_owned(),

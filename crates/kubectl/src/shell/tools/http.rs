@@ -306,7 +306,7 @@ fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
             ..failed(22, format!("The requested URL returned error: {status}"))
         };
     }
-    Done::said(out)
+    Done::stdout(out)
 }
 
 /// Runs `wget`, with output as in busybox.
@@ -367,7 +367,7 @@ fn page(status: u16) -> String {
 impl CommandRoom<'_, '_> {
     /// Returns the response of a web server: the index page of its Pod, if one was written.
     fn page_of(&self, pod: &Object) -> String {
-        let text = match place(self.client.sim().server(), pod, 0, INDEX) {
+        let text = match place(self.client.sim().store(), pod, 0, INDEX) {
             FilePlace::Disk { disk, path } => self
                 .client
                 .sim()
@@ -391,7 +391,7 @@ impl CommandRoom<'_, '_> {
         address: &str,
         asked: &HttpRequest<'_>,
     ) -> Option<(u16, String, String)> {
-        let server = self.client.sim().server();
+        let server = self.client.sim().store();
         let gateway = gateway_at(server, address)?;
         let turn = self.client.sim().journal().len() + self.client.requests;
         let led = through_gateway(server, gateway, asked, turn);
@@ -417,7 +417,7 @@ impl CommandRoom<'_, '_> {
         host: &str,
         path: &str,
     ) -> Option<(u16, String)> {
-        let server = self.client.sim().server();
+        let server = self.client.sim().store();
         if port != 80 || !cluster_network::connectivity::serves_ingresses(server, address) {
             return None;
         }

@@ -52,7 +52,7 @@ fn part(call: &mut ToolCall<'_, '_, '_>, first: bool) -> Done {
         None => lines.len().saturating_sub(count),
     };
     let take = if first { count } else { usize::MAX };
-    Done::said(
+    Done::stdout(
         lines
             .iter()
             .skip(skip)
@@ -84,7 +84,7 @@ pub const WC: ShellTool = ShellTool {
         let name = files
             .first()
             .map_or(String::new(), |file| format!(" {file}"));
-        Done::said(format!("{}{name}\n", shown.join(" ")))
+        Done::stdout(format!("{}{name}\n", shown.join(" ")))
     },
     ..ShellTool::PLAIN
 };
@@ -134,7 +134,7 @@ pub const SORT: ShellTool = ShellTool {
             digits.parse::<f64>().unwrap_or(0.0)
         };
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        k8s_model::sort::sort_by(&mut lines, |left, right| {
+        lines.sort_by(|left, right| {
             let (a, b) = (of(left), of(right));
             let by_number = if numeric {
                 number(&a).total_cmp(&number(&b))
@@ -151,7 +151,7 @@ pub const SORT: ShellTool = ShellTool {
         if call.has('u') {
             lines.dedup();
         }
-        Done::said(
+        Done::stdout(
             lines
                 .iter()
                 .map(|line| format!("{line}\n"))
@@ -184,7 +184,7 @@ pub const UNIQ: ShellTool = ShellTool {
                 format!("{line}\n")
             }
         };
-        Done::said(
+        Done::stdout(
             runs.iter()
                 .filter(|(_, count)| wanted(*count))
                 .map(shown)
@@ -213,7 +213,7 @@ pub const SEQ: ShellTool = ShellTool {
         };
         let counted = std::iter::successors(Some(from), |n| n.checked_add(step));
         let counted = counted.take_while(|n| if step < 0 { *n >= to } else { *n <= to });
-        Done::said(
+        Done::stdout(
             counted
                 .take(MOST)
                 .map(|n| format!("{n}\n"))

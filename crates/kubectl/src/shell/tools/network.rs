@@ -67,7 +67,7 @@ pub const DIG: ShellTool = ShellTool {
         let Some((pod, _)) = &call.room.pod else {
             return outside("dig");
         };
-        let found = dns::lookup(call.room.client.sim().server(), &pod.meta.namespace, name);
+        let found = dns::lookup(call.room.client.sim().store(), &pod.meta.namespace, name);
         let short = call.words.iter().any(|word| word == "+short");
         let line = |record: &dns::DnsRecord| {
             if short {
@@ -76,7 +76,7 @@ pub const DIG: ShellTool = ShellTool {
                 format!("{name}.\t30\tIN\tA\t{}\n", record.address)
             }
         };
-        Done::said(found.iter().map(line).collect::<String>())
+        Done::stdout(found.iter().map(line).collect::<String>())
     },
     ..ShellTool::PLAIN
 };
@@ -96,7 +96,7 @@ impl CommandRoom<'_, '_> {
         let Some((pod, _)) = &self.pod else {
             return outside("nslookup");
         };
-        let found = dns::answer(self.client.sim().server(), &pod.meta.namespace, name);
+        let found = dns::answer(self.client.sim().store(), &pod.meta.namespace, name);
         let mut out = format!(
             "Server:    {s}\nAddress 1: {s} kube-dns.kube-system.svc.cluster.local\n\n",
             s = dns::SERVER
@@ -113,14 +113,14 @@ impl CommandRoom<'_, '_> {
         for (i, (record, own)) in found.records.iter().zip(&found.own).enumerate() {
             out.push_str(&format!("Address {}: {} {own}\n", i + 1, record.address));
         }
-        Done::said(out)
+        Done::stdout(out)
     }
 
     fn ping(&self, host: &str, count: usize) -> Done {
         let Some((pod, _)) = &self.pod else {
             return outside("ping");
         };
-        let attempt = connectivity::ping(self.client.sim().server(), pod, host);
+        let attempt = connectivity::ping(self.client.sim().store(), pod, host);
         let address = &attempt.address;
         let head = format!("PING {host} ({address}): 56 data bytes\n");
         match attempt.outcome {
@@ -131,7 +131,7 @@ impl CommandRoom<'_, '_> {
                 let lines: String = (0..count)
                     .map(|n| format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n"))
                     .collect();
-                Done::said(format!(
+                Done::stdout(format!(
                     "{head}{lines}\n--- {host} ping statistics ---\n{count} packets transmitted, {count} packets received, 0% packet loss\n"
                 ))
             }
@@ -151,8 +151,8 @@ impl CommandRoom<'_, '_> {
         // Consecutive requests rotate over the endpoints.
         let turn = sim.journal().len();
         match &self.pod {
-            Some((pod, _)) => connectivity::connect(sim.server(), pod, host, port, turn),
-            None => connectivity::connect_from_outside(sim.server(), host, port, turn),
+            Some((pod, _)) => connectivity::connect(sim.store(), pod, host, port, turn),
+            None => connectivity::connect_from_outside(sim.store(), host, port, turn),
         }
     }
 }

@@ -55,7 +55,7 @@ pub const SED: ShellTool = ShellTool {
                 .write(file, &out)
                 .map_or_else(|error| Done::failed(error, 1), |()| Done::default());
         }
-        Done::said(out)
+        Done::stdout(out)
     },
     reads: |words| !words.iter().any(|word| word.starts_with("-i")),
     ..ShellTool::PLAIN
@@ -556,7 +556,7 @@ mod tests {
     use super::Program;
 
     #[test]
-    fn what_is_no_program_is_refused() {
+    fn unknown_programs_are_refused() {
         for program in [
             "s/a",
             "s/a/b",
@@ -596,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_has_an_end() {
+    fn output_is_limited() {
         let program = Program::parse(&"p;".repeat(150), false)
             .map(|program| program.run(&"a\n".repeat(20_000), false));
         assert!(program.unwrap_or_default().len() < 400_000);

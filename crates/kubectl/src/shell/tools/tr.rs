@@ -53,7 +53,7 @@ pub const TR: ShellTool = ShellTool {
             out.push(c);
             last = Some(c);
         }
-        Done::said(out)
+        Done::stdout(out)
     },
     // A set that may contain the line break can join lines.
     by_line: |words| {

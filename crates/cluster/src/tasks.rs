@@ -1,0 +1,103 @@
+//! Task queue in virtual time.
+
+use apiserver::journal::EntryId;
+use controller_runtime::process::Process;
+use k8s_model::{ObjectRef, Str, Time, Uid};
+use kubelet::PodJob;
+use sim_core::tree::Tree;
+
+/// Work that becomes due at some virtual time. Controllers are numbered as in [`controllers::ALL`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Task {
+    /// Delivery of watch events to an informer.
+    Deliver(Process),
+    /// Reconcile pass of a controller for a key.
+    Reconcile(u8, ObjectRef),
+    /// Delayed requeue of a key that a controller asked for.
+    Wake(u8, ObjectRef),
+    /// Periodic resync of all objects of a controller.
+    Resync(u8),
+    /// Relist of a component that has lost a watch event.
+    Relist(Process),
+    /// Delivery of delayed watch events to an informer.
+    Release(Process),
+    /// End of a pass of a slowed controller.
+    SlowPass(u8),
+    /// Scheduling cycle for the next Pod.
+    Schedule,
+    /// Retry of Pods left in the unschedulable queue for too long.
+    Flush,
+    /// Step of a kubelet for one Pod.
+    Kubelet(PodJob),
+    /// Eviction step of a node under memory pressure; the entry is the cause.
+    SynchronizeEviction(Str, Option<EntryId>),
+    /// Expiry of the lease granted at that time, and of its Events.
+    ExpireEvents(Time),
+    /// Check of the scheduler's Event series.
+    CheckSeries,
+}
+
+/// Maximum number of tasks searched for the next one that concerns an object.
+const MAX_SCANNED_TASKS: usize = 20_000;
+
+/// Position of a task: due time and insertion order.
+pub(crate) type Position = (Time, u64);
+
+/// Virtual clock and the tasks that wait for it.
+#[derive(Clone, Debug, Default)]
+pub struct TaskQueue {
+    now: Time,
+    pending: Tree<Position, Task>,
+    sequence: u64,
+}
+
+impl TaskQueue {
+    /// Returns the virtual time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Returns the time of the next task.
+    pub fn next_due(&self) -> Option<Time> {
+        self.pending.first().map(|((time, _), _)| *time)
+    }
+
+    /// Returns the time of the kubelet's next step for a Pod.
+    pub fn next_kubelet_step(&self, uid: Uid) -> Option<Time> {
+        let of_pod = |((at, _), task): (&Position, &Task)| {
+            matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at)
+        };
+        // Tasks are in order of time.
+        self.pending.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
+    }
+
+    /// Adds a task, after those of the same time.
+    pub fn push(&mut self, at: Time, task: Task) {
+        self.sequence += 1;
+        self.pending.insert((at, self.sequence), task);
+    }
+
+    /// Adds steps of kubelets.
+    pub(crate) fn push_kubelet_jobs(&mut self, jobs: impl IntoIterator<Item = (Time, PodJob)>) {
+        for (at, job) in jobs {
+            self.push(at, Task::Kubelet(job));
+        }
+    }
+
+    /// Takes the next task and sets the clock to its time.
+    pub(crate) fn pop(&mut self) -> Option<(Position, Task)> {
+        let (position, task) = self.pending.pop_first()?;
+        self.now = position.0;
+        Some((position, task))
+    }
+
+    /// Returns an unfinished task to its position, before any other task.
+    pub(crate) fn put_back(&mut self, position: Position, task: Task) {
+        self.pending.insert(position, task);
+    }
+
+    /// Sets the clock forward to a time.
+    pub(crate) fn advance_to(&mut self, to: Time) {
+        self.now = self.now.max(to);
+    }
+}

@@ -1,0 +1,21 @@
+// The configuration of a VitePress site with the plugin, the page beside the site, and the script on each page.
+import loopscope from 'loopscope/vite';
+import markdownItLoopscope from './index.mjs';
+
+/** Adds Loopscope to a configuration: `export default withLoopscope(defineConfig({ … }))`. */
+export function withLoopscope(config, { folder = 'loopscope' } = {}) {
+  const { base = '/', head = [], markdown = {}, vite = {} } = config;
+  return {
+    ...config,
+    head: [...head, ['style', {}, 'loop-scope{display:block;margin:16px 0}'], ['script', { src: `${base}${folder}/embed.js`, defer: '' }]],
+    markdown: {
+      ...markdown,
+      config(md) {
+        markdown.config?.(md);
+        // Vue leaves what is inside as it is: no component, no {{ expression }}.
+        markdownItLoopscope(md, { extra: ' v-pre' });
+      },
+    },
+    vite: { ...vite, plugins: [...(vite.plugins ?? []), loopscope({ folder, script: false })] },
+  };
+}

@@ -1,0 +1,2 @@
+project = "Course"
+extensions = ["loopscope.sphinx"]
