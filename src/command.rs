@@ -3,6 +3,7 @@
 mod block;
 mod export;
 mod handout;
+mod mcp;
 mod mdbook;
 mod page;
 mod picture;
@@ -62,6 +63,7 @@ enum Command {
     Export(export::ExportArgs),
     Validate(validate::ValidateArgs),
     Page(page::PageArgs),
+    Mcp(mcp::McpArgs),
     Mdbook(mdbook::MdbookArgs),
     /// Prints the completions of a shell
     Completions {
@@ -255,6 +257,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Page(args) => page::page(&args),
+        Command::Mcp(args) => mcp::mcp(args),
         Command::Mdbook(args) => mdbook::mdbook(&args),
         Command::Completions { shell } => completions(shell),
         Command::Man => manual(),

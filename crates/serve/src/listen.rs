@@ -32,6 +32,8 @@ pub enum Call {
     Request(Box<HttpRequest>, oneshot::Sender<Reply>),
     /// There is input for an open terminal.
     Typed,
+    /// The server stops.
+    Stop,
 }
 
 /// Access control.
