@@ -195,14 +195,16 @@ impl Component for Console {
             columns::names(&props.lines, &exists)
         };
         let words = |at: usize, line: &OutputLine| {
-            if let Some(said) = &line.said {
-                return marked(said);
+            let said = line.said.as_ref().map(marked);
+            if let Some(enters) = line.enters.clone() {
+                // `!3` is a command of the history.
+                let title = enters.starts_with('!').then(|| say(msg::history_run_again()));
+                let onclick = props.on_line.reform(move |_: MouseEvent| enters.clone());
+                let words = said.unwrap_or_else(|| html! { { &line.text } });
+                return html! { <button type="button" class="wl" tabindex="-1" title={title} onclick={onclick}>{ words }</button> };
             }
-            if let Some(number) = line.again {
-                let onclick = props
-                    .on_line
-                    .reform(move |_: MouseEvent| format!("!{number}"));
-                return html! { <button type="button" class="wl" tabindex="-1" title={say(msg::history_run_again())} onclick={onclick}>{ &line.text }</button> };
+            if let Some(said) = said {
+                return said;
             }
             let text = narrow.get(at).unwrap_or(&line.text);
             let first = names.partition_point(|(of, ..)| *of < at);

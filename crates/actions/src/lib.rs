@@ -47,8 +47,8 @@ pub struct OutputLine {
     pub error: bool,
     /// Message of the page itself, in its language: shown in place of the text.
     pub said: Option<Message>,
-    /// Number of the history's command listed here: a click runs it again.
-    pub again: Option<usize>,
+    /// Line that a click enters: a command of the history, or one that is offered.
+    pub enters: Option<String>,
     /// Entered line, if this is a prompt with it.
     pub entered: Option<String>,
 }
