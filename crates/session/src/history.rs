@@ -45,7 +45,11 @@ pub fn commands(run: &Run) -> Vec<HistoryCommand> {
                 Action::Kubectl(line) => line.clone(),
                 Action::Fault(_) => command.to_string().into(),
                 // Part of the command that waits.
-                Action::Poll | Action::Edited(_) | Action::Client(_) | Action::Interrupt => {
+                Action::Poll
+                | Action::Edited(_)
+                | Action::Client(_)
+                | Action::Interrupt
+                | Action::Stop(_) => {
                     return None;
                 }
                 Action::Request(request) => request.command.as_str().into(),

@@ -163,6 +163,7 @@ impl State {
         if acts && !lesson::is_lesson(&self.editor.text) {
             self.editor.outdate(&self.timeline.run);
         }
+        self.offer_again();
         self.tick_lesson();
     }
 
@@ -271,6 +272,7 @@ impl State {
                 Effect::Print(lines) => self.submit_line(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
                     self.editor.forget_drift();
+                    self.console.forget_jobs(&self.timeline.run);
                     self.marks = JournalMarks::default();
                     self.drawing.forget();
                 }
@@ -316,6 +318,9 @@ impl State {
         } else {
             self.announcer.say(notice)
         }
+        if let Some(number) = answer.job {
+            self.console.begin_job(number);
+        }
         if prints {
             self.submit_line(ConsoleMsg::Print(answer.lines));
         }
@@ -353,6 +358,14 @@ impl State {
         }
         let lines = self.timeline.run.poll();
         self.submit_line(ConsoleMsg::Print(lines));
+        self.offer_again();
+    }
+
+    /// Offers to apply a manifest again whose kinds are defined by now.
+    fn offer_again(&mut self) {
+        if let Some(notice) = self.editor.offer_again(&self.timeline.run) {
+            self.announcer.say(notice);
+        }
     }
 
     /// Runs towards a time with a budget of tasks, stopping at breakpoints. Returns true when there is nothing left to run.
