@@ -1,6 +1,7 @@
 //! Actions of a person, run on a simulation: manifests and kubectl lines.
 
 mod action;
+mod fragment;
 mod host;
 mod legacy;
 mod repair;
@@ -36,6 +37,14 @@ pub struct ApplyDiagnostic {
     pub error: bool,
     /// Edit that would let it through.
     pub repair: Option<Repair>,
+}
+
+impl ApplyDiagnostic {
+    /// Returns true for a document without `apiVersion` and `kind`: a fragment of an object.
+    pub fn is_of_fragment(&self) -> bool {
+        let fault = manifest::header_fault(&Value::Null);
+        fault.is_some_and(|fault| self.message == Message::state(fault.to_string()))
+    }
 }
 
 /// Line of output.
@@ -302,13 +311,18 @@ fn apply_document(
     let problems = strict_errors(version, kind, &document.value);
     if !problems.is_empty() {
         let told = problems.iter().map(|problem| {
-            at(
+            let known = suggestion(version, kind, &problem.path);
+            let mut told = at(
                 text,
                 document,
                 &problem.path,
                 Message::state(&problem.message),
-                suggestion(version, kind, &problem.path),
-            )
+                known,
+            );
+            if told.repair.is_none() {
+                told.repair = Repair::misplaced(text, document, &problem.path);
+            }
+            told
         });
         answer.diagnostics.extend(told);
         let words: Vec<&str> = problems

@@ -159,6 +159,22 @@ impl Editor {
         self.leftovers.forget();
     }
 
+    /// Offers to put fragments of the text into objects of the manifest, the first of these if it has their fields.
+    pub(super) fn offer_places(&mut self, selected: &[ObjectRef]) {
+        for at in 0..self.diagnostics.len() {
+            let told = &self.diagnostics[at];
+            if !told.is_of_fragment() {
+                continue;
+            }
+            let place = |manifest| Repair::fragment(&self.text, told.line, manifest, selected);
+            // A fragment may have replaced the manifest.
+            let repair = place(&self.text).or_else(|| place(&self.applied));
+            if repair != told.repair {
+                Rc::make_mut(&mut self.diagnostics)[at].repair = repair;
+            }
+        }
+    }
+
     /// Offers to apply the text again once a kind that was missing is defined; returns the announcement.
     pub(super) fn offer_again(&mut self, run: &Run) -> Option<Message> {
         if self.missing.is_empty() || run.in_past() || run.applies() {
@@ -524,8 +540,10 @@ mod tests {
     use crate::editor::ApplyStatus;
     use crate::editor::EditorMsg;
     use crate::examples;
+    use crate::selection::SelectionMsg;
     use crate::tests::settled;
     use crate::timeline::TimelineMsg;
+    use k8s_model::Kind;
 
     #[test]
     fn what_was_applied_is_said_of_each_of_a_few_objects_and_counted_of_many() {
@@ -753,6 +771,55 @@ mod tests {
             "kubectl scale deployment/nginx-deployment --replicas=3".into(),
         ));
         assert!(state.editor.plan.is_none());
+    }
+
+    #[test]
+    fn a_fragment_is_offered_to_the_selected_object_or_to_the_only_one() {
+        let web = |name: &str| {
+            format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  selector: {{matchLabels: {{app: {name}}}}}\n  \
+                 template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec: {{containers: [{{name: c, image: nginx}}]}}\n"
+            )
+        };
+        let offers = |state: &State| {
+            let all = state.editor.diagnostics.iter();
+            all.filter_map(|told| told.repair.clone())
+                .collect::<Vec<_>>()
+        };
+        let both = [web("a"), web("b")].join("---\n");
+        let mut state = settled(&both);
+        let text = [&both, "---\nreplicas: 3 # more\n"].concat();
+        state.update(SelectionMsg::Select(None));
+        state.update(EditorMsg::Edit(text.clone()));
+        state.update(EditorMsg::Check);
+        while state.editor.in_dry_run() {
+            state.dry_run_next();
+        }
+        assert!(state.editor.diagnostics[0].message.contains("kind not set"));
+        assert_eq!(offers(&state), []);
+        // A Pod stands for the Deployment that controls it.
+        let pods = state.timeline.run.sim().store().list(Kind::Pod);
+        let pod = pods
+            .map(|pod| pod.key())
+            .find(|key| key.name.starts_with("b-"));
+        state.update(SelectionMsg::Select(pod));
+        let offer = offers(&state).pop().expect("an offer");
+        assert_eq!(offer.offer.english(), "Put them into spec of Deployment b");
+        let after = offer.apply(&text).expect("a text");
+        assert_eq!(after, [&both, "  replicas: 3 # more\n"].concat());
+        state.update(EditorMsg::Edit(after));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Applied);
+        // In place of the whole manifest; an apply is refused in kubectl's words.
+        let mut state = settled(&web("a"));
+        state.update(EditorMsg::Edit("replicas: 3\n".into()));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Rejected);
+        let offer = offers(&state).pop().expect("an offer");
+        assert_eq!(
+            offer.apply("replicas: 3\n"),
+            Some([&*web("a"), "  replicas: 3\n"].concat())
+        );
     }
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: boats.example.com}\nspec:\n  group: example.com\n  \
