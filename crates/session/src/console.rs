@@ -324,30 +324,29 @@ impl Console {
         .collect()
     }
 
-    /// Makes the line entered last the heading of a command that waits.
-    pub(super) fn begin_job(&mut self, number: u32) {
+    /// Makes the line with which it was entered the heading of a command that waits.
+    pub(super) fn begin_job(&mut self, number: u32, run: &Run) {
         let lines = Rc::make_mut(&mut self.lines);
-        let heading = lines.iter_mut().rfind(|line| line.entered.is_some());
-        if let Some(heading) = heading.filter(|line| line.job.is_none()) {
+        let job = run.jobs().iter().find(|job| job.number == number);
+        let heading = lines.iter_mut().rfind(|line| {
+            line.job.is_none() && job.is_some_and(|job| is_prompt_of(line, &job.session.text))
+        });
+        if let Some(heading) = heading {
             heading.job = Some(number);
         }
     }
 
     /// Ends the blocks of commands that do not wait in the history shown, where others may have their numbers.
     pub(super) fn forget_jobs(&mut self, run: &Run) {
-        let is_heading = |line: &OutputLine, job: &Job| {
-            let entered = line.entered.as_deref().map(str::trim);
-            line.job == Some(job.number)
-                && entered.is_some_and(|entered| job.session.text.ends_with(entered))
-        };
         let lines = Rc::make_mut(&mut self.lines);
-        let waiting = run
-            .jobs()
-            .iter()
-            .filter(|job| lines.iter().any(|line| is_heading(line, job)));
-        let waiting: Vec<u32> = waiting.map(|job| job.number).collect();
+        let has_block = |job: &&Job| {
+            let mut own = lines.iter().filter(|line| line.job == Some(job.number));
+            own.any(|line| is_prompt_of(line, &job.session.text))
+        };
+        let jobs = run.jobs().iter().filter(has_block);
+        let numbers: Vec<u32> = jobs.map(|job| job.number).collect();
         for line in lines {
-            line.job = line.job.filter(|number| waiting.contains(number));
+            line.job = line.job.filter(|number| numbers.contains(number));
         }
     }
 
@@ -390,6 +389,17 @@ impl Console {
             }
         }
     }
+}
+
+/// Returns true for a prompt with a command, which may leave out `kubectl`.
+fn is_prompt_of(line: &OutputLine, command: &str) -> bool {
+    let words = |text: &str| {
+        let mut words = text.split_whitespace().peekable();
+        words.next_if(|word| matches!(*word, "kubectl" | "k"));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let entered = line.entered.as_deref();
+    entered.is_some_and(|entered| words(entered) == words(command))
 }
 
 /// Returns true for a line of one of these commands.
@@ -849,6 +859,42 @@ mod tests {
             block(&again, "kubectl scale deployment web --replicas=5"),
             ["deployment.apps/web scaled"]
         );
+    }
+
+    #[test]
+    fn lines_that_were_held_get_their_own_blocks() {
+        let mut state = settled(WEB);
+        for line in [
+            "kubectl explain pod.spec",
+            "k get pods -w",
+            "kubectl get nodes -o name",
+        ] {
+            enter(&mut state, line);
+        }
+        state.update(ConsoleMsg::Described(false));
+        assert_eq!(
+            block(&state, "k get pods -w").len(),
+            3,
+            "{}",
+            printed(&state)
+        );
+        assert_eq!(jobs(&state), [("kubectl get pods -w".to_owned(), true)]);
+    }
+
+    #[test]
+    fn a_watch_that_goes_on_and_on_keeps_its_block_within_the_bounds() {
+        let mut state = settled(WEB);
+        let watch = "kubectl get pods -w";
+        enter(&mut state, watch);
+        for at in 0..OUTPUT_LINES {
+            enter(&mut state, &format!("kubectl get pods -n none-{at}"));
+        }
+        assert_eq!(block(&state, watch).len(), 3);
+        let mut line = actions::OutputLine::new("row", false);
+        line.job = Some(state.console.jobs(&state.timeline.run)[0].number);
+        state.update(ConsoleMsg::Print(vec![line; OUTPUT_LINES + 1]));
+        assert!(state.console.lines.len() <= OUTPUT_LINES);
+        assert!(state.console.lines.iter().any(|line| line.text == "row"));
     }
 
     #[test]

@@ -347,7 +347,7 @@ impl State {
             self.announcer.say(notice)
         }
         if let Some(number) = answer.job {
-            self.console.begin_job(number);
+            self.console.begin_job(number, &self.timeline.run);
         }
         if prints {
             self.submit_line(ConsoleMsg::Print(answer.lines));
