@@ -202,7 +202,9 @@ impl Component for Console {
             let said = line.said.as_ref().map(marked);
             if let Some(enters) = line.enters.clone() {
                 // `!3` is a command of the history.
-                let title = enters.starts_with('!').then(|| say(msg::history_run_again()));
+                let title = enters
+                    .starts_with('!')
+                    .then(|| say(msg::history_run_again()));
                 let onclick = props.on_line.reform(move |_: MouseEvent| enters.clone());
                 let words = said.unwrap_or_else(|| html! { { &line.text } });
                 return html! { <button type="button" class="wl" tabindex="-1" title={title} onclick={onclick}>{ words }</button> };
