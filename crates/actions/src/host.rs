@@ -49,6 +49,10 @@ impl Host {
                 changed: waiting.interrupt(),
                 ..ActionResult::default()
             },
+            Action::Stop(number) => ActionResult {
+                changed: waiting.stop(*number),
+                ..ActionResult::default()
+            },
             Action::Fault(fault) => {
                 let before = sim.journal().len();
                 let error = sim.inject(fault).err();

@@ -24,7 +24,7 @@ mod tools;
 pub use lexer::here_words;
 pub use line::LineCommand;
 pub use machine::{Kubectl, Machine};
-pub use reads::only_reads;
+pub use reads::{commands, only_reads};
 
 #[cfg(test)]
 mod tests;
