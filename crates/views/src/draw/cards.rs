@@ -190,7 +190,7 @@ pub(super) fn pod(painter: &mut Painter, item: &Item) {
 }
 
 /// Draws the containers of a Pod and its restarts to the left of a position; returns the width they take. A glyph each where there is
-/// room, init containers first and set apart, otherwise READY as kubectl prints it.
+/// room, init containers first and set apart, otherwise READY as kubectl prints it, if that fits beside the state.
 fn pod_containers(
     painter: &mut Painter,
     of: &PodContainers,
@@ -220,6 +220,9 @@ fn pod_containers(
     let wide = of.list.len() as f64 * STEP - (STEP - GLYPH) + apart;
     if taken + wide + GAP > room {
         let ready = format!("{}/{}", of.ready, of.total);
+        if taken + painter.width(SMALL, &ready) + GAP > room {
+            return taken;
+        }
         painter.text_end(right - taken, y, room, SMALL, &ready);
         return taken + painter.width(SMALL, &ready) + GAP;
     }
