@@ -21,7 +21,7 @@ use k8s_model::time::SECOND;
 use kubectl::parse::{Args as Words, takes};
 use kubectl::{Filenames, VERBS};
 use lesson::format::Tongue;
-use scenario::{Finished, Observer, Scenario, Trace};
+use scenario::{Disturbance, Finished, Observer, Scenario, Trace};
 use serve::{ClockPace, ServeOptions, Server};
 use session::lesson::LessonFile;
 use session::permalink::{self, Link};
@@ -96,6 +96,9 @@ struct RunArgs {
     /// Seed of names and uids
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Disturbs watches and loops by the seed, as loopscope check --faults does in its run with this seed
+    #[arg(long)]
+    faults: bool,
     #[command(flatten)]
     memory: Memory,
 }
@@ -303,16 +306,16 @@ fn manual() -> Result<u8, String> {
 }
 
 fn run(args: &RunArgs) -> Result<u8, String> {
-    let (file, seed) = (&args.scenario, args.seed);
+    let file = &args.scenario;
     let scenario = read_scenario(file)?;
     args.memory.limit();
     let out = BufWriter::new(io::stdout().lock());
     let (mistakes, error) = if args.trace {
         let mut observer = Trace::new(out);
-        (run_scenario(&scenario, seed, &mut observer), observer.error)
+        (run_scenario(&scenario, args, &mut observer), observer.error)
     } else {
         let mut observer = Story::new(out);
-        (run_scenario(&scenario, seed, &mut observer), observer.error)
+        (run_scenario(&scenario, args, &mut observer), observer.error)
     };
     printed(error)?;
     for mistake in &mistakes {
@@ -322,7 +325,7 @@ fn run(args: &RunArgs) -> Result<u8, String> {
 }
 
 /// Runs a scenario and collects the errors in its file that only show at run time.
-fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> Vec<String> {
+fn run_scenario(scenario: &Scenario, args: &RunArgs, observer: &mut dyn Observer) -> Vec<String> {
     struct Collector<'c> {
         scenario: &'c Scenario,
         observer: &'c mut dyn Observer,
@@ -342,7 +345,14 @@ fn run_scenario(scenario: &Scenario, seed: u64, observer: &mut dyn Observer) -> 
         observer,
         mistakes: Vec::new(),
     };
-    let cluster = scenario::run(scenario, seed, usize::MAX, &mut collector);
+    let seed = args.seed;
+    let cluster = match args.faults {
+        true => {
+            let disturbance = Disturbance::new(seed);
+            scenario::run_disturbed(scenario, seed, disturbance, &mut collector)
+        }
+        false => scenario::run(scenario, seed, usize::MAX, &mut collector),
+    };
     // The process ends soon: freeing the cluster would be wasted time.
     std::mem::forget(cluster);
     collector.mistakes

@@ -4,11 +4,13 @@
 //! instant. `docs/check.md` describes the format. Native only.
 
 mod counterexample;
+mod histories;
 mod report;
 mod shrink;
 mod watch;
 
 pub use counterexample::Counterexample;
+pub use histories::Histories;
 pub use report::{escaped, junit, text};
 
 use lesson::expr::{Aggregation, ExprError, Expressions};
@@ -62,6 +64,8 @@ pub struct Report {
     pub options: CheckOptions,
     /// Expectations with their results, in the order of the file.
     pub checked: Vec<Checked>,
+    /// Distinct histories of the runs.
+    pub histories: Histories,
     /// Failed steps: index, first message, and number of runs.
     pub failed: BTreeMap<usize, (String, u64)>,
 }
@@ -100,6 +104,7 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         name: scenario.name.clone(),
         options,
         checked,
+        histories: Histories::default(),
         failed: BTreeMap::new(),
     };
     if options.faults {
@@ -117,6 +122,7 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
             options.faults.then(|| Disturbance::new(seed)),
         );
         note_failures(scenario, &run, &mut report)?;
+        report.histories.add(run.sim.as_ref());
         if !options.faults {
             reject_mistakes(scenario, &run)?;
         }

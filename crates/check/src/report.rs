@@ -35,9 +35,23 @@ fn runs(report: &Report) -> String {
     )
 }
 
+/// Formats the number of distinct histories, and the run after which there was no new one.
+fn histories(report: &Report) -> String {
+    let of = &report.histories;
+    match (of.distinct(), of.runs - of.last_new) {
+        (1, 0) => "1 history".to_owned(),
+        (1, _) => "all with the same writes in the same order".to_owned(),
+        (distinct, 0) => format!("{distinct} distinct histories, the last run brought a new one"),
+        (distinct, _) => format!(
+            "{distinct} distinct histories, none new after run {}",
+            of.last_new
+        ),
+    }
+}
+
 /// Formats the report as text.
 pub fn text(report: &Report) -> String {
-    let mut out = format!("{}: {}\n", report.name, runs(report));
+    let mut out = format!("{}: {}: {}\n", report.name, runs(report), histories(report));
     for one in &report.checked {
         let found = match one.violated {
             _ if one.is_vacuous() => "CANNOT BE DECIDED".to_owned(),

@@ -37,13 +37,23 @@ fn what_holds_is_not_found() {
     assert!(report.is_clean() && report.failed.is_empty());
     let told = text(&report);
     assert!(
-        told.contains("t: 3 runs, seeds 1 to 3\nnot found in 3 runs "),
+        told.contains("t: 3 runs, seeds 1 to 3: all with the same writes in the same order\nnot found in 3 runs "),
         "{told}"
     );
     assert!(
         !told.contains("VIOLATED") && !told.contains("impossible"),
         "{told}"
     );
+}
+
+#[test]
+fn runs_that_write_the_same_count_as_one_history() {
+    let steps = "- always: exists(web)\n- kubectl: scale deployment web --replicas=5\n- wait: 1m\n";
+    let same = run(steps, 5, false).unwrap();
+    assert_eq!((same.histories.distinct(), same.histories.last_new), (1, 1));
+    let disturbed = run(steps, 5, true).unwrap();
+    assert!(disturbed.histories.distinct() > 1);
+    assert!(text(&disturbed).contains(" distinct histories, "));
 }
 
 #[test]
