@@ -46,7 +46,7 @@ impl Host {
             Action::Edited(text) => waiting.edited(sim, text),
             Action::Poll => waiting.poll(sim),
             Action::Interrupt => ActionResult {
-                changed: waiting.interrupt(),
+                changed: waiting.interrupt(sim),
                 ..ActionResult::default()
             },
             Action::Fault(fault) => {

@@ -118,9 +118,15 @@ impl WaitingCommands {
         self.terminal.last()
     }
 
-    /// Ends the newest command of the terminal, as Ctrl+C does; returns false if none waits.
-    pub(super) fn interrupt(&mut self) -> bool {
-        self.terminal.pop().is_some()
+    /// Presses Ctrl+C, which ends the newest command of the terminal, or the process in a container that it is attached to; returns false
+    /// if none waits.
+    pub(super) fn interrupt(&mut self, sim: &mut Sim) -> bool {
+        let Some(session) = self.terminal.last_mut() else {
+            return false;
+        };
+        session.press_interrupt(sim);
+        self.terminal.retain(|session| session.exit.is_none());
+        true
     }
 
     /// Acts on a command beside the terminal.

@@ -54,7 +54,7 @@ pub fn read(run: &Run) -> Option<CpuLoad> {
         .store()
         .list(Kind::HorizontalPodAutoscaler)
         .find_map(|scaler| target_of(sim, scaler))?;
-    let milli = load::amount(&sim.kubelets.loads, "cpu", &selector(&labels)).unwrap_or(0);
+    let milli = load::amount(&sim.kubelets.loads.set, "cpu", &selector(&labels)).unwrap_or(0);
     Some(CpuLoad {
         labels,
         milli,
