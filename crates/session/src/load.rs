@@ -119,6 +119,7 @@ fn rounded(most: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::read;
+    use crate::console::ConsoleMsg;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, examples};
     use k8s_model::Kind;
@@ -140,6 +141,23 @@ mod tests {
             read(&State::new((examples::ALL[0].text)(), 1).timeline.run),
             None
         );
+    }
+
+    #[test]
+    fn the_example_scales_by_the_requests_that_its_comment_sends() {
+        let text = (examples::ALL[8].text)();
+        let comment = text.lines().filter_map(|line| line.strip_prefix("#   "));
+        let comment: Vec<&str> = comment.map(str::trim).collect();
+        let commands = comment.join("\n").replace("\\\n", "");
+        let mut state = State::new(text, 1);
+        state.update(TimelineMsg::Seconds(20));
+        for command in commands.lines() {
+            state.update(ConsoleMsg::Enter(command.into()));
+        }
+        state.update(TimelineMsg::Seconds(120));
+        let run = &state.timeline.run;
+        assert_eq!(run.sim().store().count(Kind::Pod), 1 + 7, "{commands}");
+        assert_eq!(read(run).map(|load| load.milli), Some(0));
     }
 
     #[test]
