@@ -6,7 +6,7 @@
 use crate::http_client::ClientCall;
 use controller_runtime::load::{LoopRequest, RequestRound};
 use k8s_model::Duration;
-use k8s_model::time::duration;
+use k8s_model::time::{SECOND, duration};
 use shell_syntax::script::{Expansion, Parameter, Piece, ShellScript, ShellWord, Simple, Step};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -15,6 +15,8 @@ use std::rc::Rc;
 const MAX_STEPS: usize = 20_000;
 /// Maximum number of requests in a round.
 const MAX_REQUESTS: usize = 1_000;
+/// Interval of `watch`.
+const WATCH_US: Duration = 2 * SECOND;
 /// Maximum nesting of scripts and functions.
 const MAX_DEPTH: usize = 8;
 
@@ -213,6 +215,7 @@ impl ScriptWalk<'_> {
                 }
                 _ => self.code = None,
             },
+            "watch" => return self.watch(&known[1..]),
             "true" | ":" | "echo" | "printf" | "date" | "hostname" | "set" | "cd" | "cat"
             | "touch" | "mkdir" | "trap" => {}
             "false" => self.code = Some(false),
@@ -229,6 +232,34 @@ impl ScriptWalk<'_> {
             },
         }
         Ok(())
+    }
+
+    /// Follows `watch`, which repeats the words after its flags.
+    fn watch(&mut self, words: &[&str]) -> Result<(), Stop> {
+        let (mut interval, mut words) = (WATCH_US, words);
+        while let [flag, rest @ ..] = words
+            && flag.starts_with('-')
+        {
+            words = rest;
+            let value = flag.strip_prefix("-n").or(flag.strip_prefix("--interval="));
+            let value = match value {
+                Some("") => {
+                    let (value, rest) = rest.split_first().ok_or(Stop::Unknown)?;
+                    words = rest;
+                    Some(*value)
+                }
+                value => value,
+            };
+            if let Some(value) = value {
+                interval = sleep_time(value).ok_or(Stop::Unknown)?;
+            }
+        }
+        let script = shell_syntax::parse(&words.join(" ")).map_err(|_| Stop::Unknown)?;
+        self.round = RequestRound::default();
+        self.script(&script)?;
+        let mut round = std::mem::take(&mut self.round);
+        round.pause = round.pause.saturating_add(interval);
+        Err(Stop::Repeats(round))
     }
 
     /// Returns the words of a list: an unquoted value is split.
@@ -326,7 +357,7 @@ fn sequence(script: &ShellScript) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_model::time::{MS, SECOND};
+    use k8s_model::time::MS;
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
@@ -381,6 +412,8 @@ mod tests {
                 "while true; do timeout 5 wget -q -O- g | head -1; sleep 1m; done > /tmp/log 2>&1",
                 ("g", 60_000),
             ),
+            ("watch -n 0.5 'wget -q -O- i; sleep 1'", ("i", 1_500)),
+            ("sleep 3; watch curl -s j", ("j", 2_000)),
             ("exec bash -c 'while true; do curl h; done'", ("h", 0)),
         ];
         for (script, (urls, pause)) in cases {
