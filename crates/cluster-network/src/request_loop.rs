@@ -11,8 +11,10 @@ use shell_syntax::script::{Expansion, Parameter, Piece, ShellScript, ShellWord, 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Maximum number of steps that are followed.
+/// Maximum number of steps that are followed; the words of a list and texts count as well.
 const MAX_STEPS: usize = 20_000;
+/// Number of bytes of a text that count as a step.
+const STEP_BYTES: usize = 64;
 /// Maximum number of requests in a round.
 const MAX_REQUESTS: usize = 1_000;
 /// Interval of `watch`.
@@ -98,10 +100,7 @@ impl ScriptWalk<'_> {
         // What was done before the second round of each loop.
         let mut rounds: BTreeMap<usize, RequestRound> = BTreeMap::new();
         while let Some(step) = script.steps.get(at) {
-            self.steps += 1;
-            if self.steps > MAX_STEPS || self.round.requests.len() > MAX_REQUESTS {
-                return Err(Stop::Unknown);
-            }
+            self.count(1)?;
             at += 1;
             let target = match step {
                 Step::Pipeline(commands, negated) => {
@@ -122,10 +121,12 @@ impl ScriptWalk<'_> {
                     continue;
                 }
                 Step::For(words) => {
-                    let list = words.iter().map(|word| self.list(word));
-                    let list: Option<Vec<Vec<String>>> = list.collect();
-                    let list = list.ok_or(Stop::Unknown)?;
-                    lists.push(list.into_iter().flatten().collect());
+                    let mut list = VecDeque::new();
+                    for word in words {
+                        list.extend(self.list(word)?);
+                    }
+                    self.count(list.len())?;
+                    lists.push(list);
                     continue;
                 }
                 Step::Next(name, end) => match lists.last_mut().and_then(VecDeque::pop_front) {
@@ -162,6 +163,15 @@ impl ScriptWalk<'_> {
         Ok(())
     }
 
+    /// Counts work, which is limited.
+    fn count(&mut self, steps: usize) -> Result<(), Stop> {
+        self.steps = self.steps.saturating_add(steps);
+        match self.steps > MAX_STEPS || self.round.requests.len() > MAX_REQUESTS {
+            true => Err(Stop::Unknown),
+            false => Ok(()),
+        }
+    }
+
     /// Follows a command of a pipeline.
     fn command(&mut self, command: &Simple) -> Result<(), Stop> {
         self.code = Some(true);
@@ -182,17 +192,26 @@ impl ScriptWalk<'_> {
 
     /// Follows a command, given as its words; `None` is a word that is not known.
     fn words(&mut self, words: &[Option<String>]) -> Result<(), Stop> {
-        let Some((first, rest)) = words.split_first() else {
-            return Ok(());
+        let mut words = words;
+        let name = loop {
+            let Some((first, rest)) = words.split_first() else {
+                return Ok(());
+            };
+            let Some(name) = first.as_deref().map(program_name) else {
+                self.code = None;
+                return Ok(());
+            };
+            words = match name {
+                "exec" | "time" | "command" | "nice" => rest,
+                "timeout" => rest.get(1..).unwrap_or_default(),
+                name => break name,
+            };
         };
-        let name = first.as_deref().map_or("", program_name);
         let known: Vec<&str> = words.iter().filter_map(Option::as_deref).collect();
         if let Some(function) = self.functions.get(name).cloned() {
             return self.script(&function);
         }
         match name {
-            "exec" | "time" | "command" | "nice" => return self.words(rest),
-            "timeout" => return self.words(rest.get(1..).unwrap_or_default()),
             "export" => {
                 for (name, value) in known[1..].iter().filter_map(|word| word.split_once('=')) {
                     self.variables
@@ -263,13 +282,13 @@ impl ScriptWalk<'_> {
     }
 
     /// Returns the words of a list: an unquoted value is split.
-    fn list(&mut self, word: &ShellWord) -> Option<Vec<String>> {
+    fn list(&mut self, word: &ShellWord) -> Result<Vec<String>, Stop> {
         if let [Piece::Output(script, _)] = word.as_slice() {
-            return sequence(script);
+            return sequence(script).ok_or(Stop::Unknown);
         }
-        let text = self.text(word).ok()??;
+        let text = self.text(word)?.ok_or(Stop::Unknown)?;
         let quoted = word.iter().any(|piece| matches!(piece, Piece::Quoted(_)));
-        Some(match quoted {
+        Ok(match quoted {
             true => vec![text],
             false => text.split_whitespace().map(str::to_owned).collect(),
         })
@@ -288,6 +307,7 @@ impl ScriptWalk<'_> {
                 }
                 Piece::Sum(..) => None,
             };
+            self.count(part.as_ref().map_or(0, String::len) / STEP_BYTES)?;
             text = text.zip(part).map(|(text, part)| text + &part);
         }
         Ok(text)
@@ -440,9 +460,25 @@ mod tests {
             "while true; do curl web",
             "while true; do sleep infinity; curl web; done",
             "f() { f; }; f",
+            "x=$(date); while true; do $x curl a; done",
+            "x=aa; for i in $(seq 90); do x=$x$x; done; while true; do curl $x; done",
+            "for i in $(seq 9999); do for j in $(seq 9999); do break; done; done; while true; do curl a; done",
         ] {
             assert_eq!(round(script), None, "{script}");
         }
+    }
+
+    #[test]
+    fn a_long_command_is_followed() {
+        let script = format!("{} watch curl web", "exec ".repeat(50_000));
+        assert_eq!(round(&script), Some(("web".to_owned(), 2_000)));
+        let nested = format!(
+            "{}curl web{}",
+            "while true; do ".repeat(7),
+            "; done".repeat(7)
+        );
+        assert_eq!(round(&nested), Some(("web".to_owned(), 0)));
+        assert_eq!(round(&"$(".repeat(50_000)), None);
     }
 
     #[test]

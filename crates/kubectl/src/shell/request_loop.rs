@@ -13,6 +13,7 @@ use k8s_model::Time;
 use k8s_model::environment;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// Loop of requests in progress.
@@ -38,10 +39,10 @@ impl Machine {
         if self.depth > 0 || !matches!(self.place, Place::Pod(..)) {
             return;
         }
-        let room = self.room(client);
+        let (room, variables) = (self.room(client), OnceCell::new());
         let variable = |name: &str| {
             let own = self.vars.get(name).cloned();
-            own.or_else(|| environment::find(&room.env(), name))
+            own.or_else(|| environment::find(variables.get_or_init(|| room.env()), name))
         };
         let round = round_of_script(script, &variable);
         let began = client.sim().now();
