@@ -1,20 +1,13 @@
-# The command and its page, static, without a shell, as a user without rights: `docker build -t loopscope .` after `make dist`.
+# The command and its page, static, without a shell, as a user without rights. `node scripts/release.mjs image` makes what is in it:
 #
+#   docker build --build-arg FILES=loopscope-0.3.0-image-x86_64-unknown-linux-musl.tar.gz -t loopscope -f Dockerfile release
 #   docker run --rm -v "$PWD:/work" loopscope check scenario.yaml
-#   docker run --rm -p 8001:8001 loopscope serve --listen 0.0.0.0:8001 --token "$TOKEN" --kubeconfig /tmp/kubeconfig
-FROM rust:1.95-alpine AS build
-RUN apk add --no-cache musl-dev
-WORKDIR /src
-COPY . .
-RUN RUSTFLAGS="--remap-path-prefix=/src=loopscope --remap-path-prefix=/usr/local/cargo=cargo" \
-    cargo build --release --locked --bin loopscope && strip target/release/loopscope \
-    && mkdir -p /image/usr/bin /image/usr/share/loopscope /image/tmp /image/work \
-    && cp target/release/loopscope /image/usr/bin/ && cp -r dist /image/usr/share/loopscope/page && chmod 1777 /image/tmp
-
+#   docker run --rm -p 8001:8001 -e LOOPSCOPE_TOKEN loopscope
 FROM scratch
-COPY --from=build /image /
+ARG FILES
+ADD ${FILES} /
 USER 65532:65532
 WORKDIR /work
 EXPOSE 8001
 ENTRYPOINT ["/usr/bin/loopscope"]
-CMD ["--help"]
+CMD ["serve", "--page", "--listen", "0.0.0.0:8001", "--kubeconfig", "/tmp/kubeconfig"]

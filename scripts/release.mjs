@@ -1,7 +1,7 @@
-// Builds the packages into release/, all with the version of Cargo.toml: `node scripts/release.mjs [npm] [hugo] [binary] [python] [manifests]`,
+// Builds the packages into release/, all with the version of Cargo.toml: `node scripts/release.mjs [npm] [hugo] [binary] [image] [python] [manifests]`,
 // each of them by default. The page (`make dist`) has to be built. The same sources and tools make the same bytes.
 //
-// `binary` and `python` compile for this machine, or for the target in RELEASE_TARGET. `manifests` describes the archives that are in
+// `binary`, `image` and `python` compile for this machine, or for the target in RELEASE_TARGET. `manifests` describes the archives that are in
 // release/, and takes their address from RELEASE_URL.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -64,11 +64,10 @@ function npm() {
 }
 
 /** Compiles the command without the paths of this machine in it; returns its file. */
-function compile() {
-  const folder = join(root, 'target/release-build');
+function compile(flags = '', folder = join(root, 'target/release-build')) {
   const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo');
-  const rustflags = `--remap-path-prefix=${root}=loopscope --remap-path-prefix=${cargoHome}=cargo`;
-  const isHost = target() === host();
+  const rustflags = `--remap-path-prefix=${root}=loopscope --remap-path-prefix=${cargoHome}=cargo ${flags}`.trim();
+  const isHost = target() === host() && !flags;
   run('cargo', ['build', '--release', '--locked', '--bin', 'loopscope', ...(isHost ? [] : ['--target', target()])], {
     env: { ...env, CARGO_TARGET_DIR: folder, RUSTFLAGS: rustflags }, stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -101,6 +100,25 @@ async function binary() {
     await archive(folder, `${name}.tar.gz`, program);
   }
   writeFileSync(join(out, `${name}.cdx.json`), sbom());
+}
+
+/** The files of the container image (`Dockerfile`): the static command, the page, and folders to write into. Linux only. */
+async function image() {
+  if (!/linux/.test(target())) return console.log(`No image: it has a command for Linux, not for ${target()}.`);
+  const folder = fresh('image');
+  const program = join(folder, 'usr/bin/loopscope');
+  // musl is linked statically anyway.
+  const command = /musl/.test(target()) ? compile() : compile('-Ctarget-feature=+crt-static', join(root, 'target/release-static'));
+  mkdirSync(join(program, '..'), { recursive: true });
+  cpSync(command, program);
+  copyPage(join(folder, 'usr/share/loopscope/page'));
+  for (const path of files(folder)) chmodSync(join(folder, path), join(folder, path) === program ? 0o755 : 0o644);
+  for (const name of ['tmp', 'work']) {
+    mkdirSync(join(folder, name));
+    chmodSync(join(folder, name), 0o777);
+  }
+  await create({ file: join(out, `loopscope-${version}-image-${target()}.tar.gz`), cwd: folder, gzip: { level: 9 }, mtime: epoch, noDirRecurse: true,
+    filter: (_, stat) => { Object.assign(stat, { uid: 0, gid: 0 }); return true; } }, [...files(folder), 'tmp', 'work']);
 }
 
 /** What the archive is made of, as CycloneDX. */
@@ -170,7 +188,7 @@ function sums() {
   for (const name of listed) console.log(`${String(Math.ceil(statSync(join(out, name)).size / 1000)).padStart(7)} kB  ${name}`);
 }
 
-const parts = { npm, hugo, binary, python, manifests };
+const parts = { npm, hugo, binary, image, python, manifests };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in parts));
 if (unknown.length) throw new Error(`there is no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);

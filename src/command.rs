@@ -3,6 +3,7 @@
 mod block;
 mod export;
 mod handout;
+mod mcp;
 mod mdbook;
 mod page;
 mod picture;
@@ -62,6 +63,7 @@ enum Command {
     Export(export::ExportArgs),
     Validate(validate::ValidateArgs),
     Page(page::PageArgs),
+    Mcp(mcp::McpArgs),
     Mdbook(mdbook::MdbookArgs),
     /// Prints the completions of a shell
     Completions {
@@ -172,14 +174,14 @@ struct ServeArgs {
     #[arg(long, value_name = "RECORD")]
     resume: Option<String>,
     /// Serves the built page too (dist, or the one installed with the command), which follows the cluster
-    #[arg(long, conflicts_with = "token")]
+    #[arg(long)]
     page: bool,
     /// Serves the page of another folder than dist
-    #[arg(long, value_name = "FOLDER", conflicts_with = "token")]
+    #[arg(long, value_name = "FOLDER")]
     page_from: Option<PathBuf>,
     /// Bearer token that clients must send; without it whoever connects is administrator. kubectl and Helm send none over http: they need
     /// a proxy with TLS
-    #[arg(long)]
+    #[arg(long, env = "LOOPSCOPE_TOKEN", hide_env_values = true)]
     token: Option<String>,
     #[command(flatten)]
     memory: Memory,
@@ -255,6 +257,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Page(args) => page::page(&args),
+        Command::Mcp(args) => mcp::mcp(args),
         Command::Mdbook(args) => mdbook::mdbook(&args),
         Command::Completions { shell } => completions(shell),
         Command::Man => manual(),
@@ -537,7 +540,15 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
         path.display()
     );
     if page {
-        told += &format!("page:      http://{}/page/?follow\n", server.address());
+        let token = token.as_ref().map(|token| {
+            let token: String = form_urlencoded::byte_serialize(token.as_bytes()).collect();
+            format!("&token={token}")
+        });
+        told += &format!(
+            "page:      http://{}/page/?follow{}\n",
+            server.address(),
+            token.unwrap_or_default()
+        );
     }
     eprintln!("{}", access_note(token.is_some()));
     // A reader that has read the address may close the pipe.

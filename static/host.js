@@ -106,5 +106,5 @@
   }).observe(document.documentElement);
   // What was wrong before anybody listened.
   page.tell();
-  send({ type: 'event', event: 'ready', detail: { methods: Object.keys(methods) } });
+  send({ type: 'event', event: 'ready', detail: { methods: Object.keys(methods), version: page.version } });
 })();

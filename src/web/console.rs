@@ -6,7 +6,7 @@ use crate::web::dom;
 use actions::OutputLine;
 use i18n::msg;
 use k8s_model::ObjectRef;
-use session::console::{OWN, PROMPT, SHELL_PROMPT};
+use session::console::{ConsoleJob, OWN, PROMPT, SHELL_PROMPT};
 use std::cell::Cell;
 use std::rc::Rc;
 use views::columns;
@@ -39,8 +39,12 @@ pub struct Props {
     pub narrow: bool,
     /// A line was entered.
     pub on_line: Callback<String>,
+    /// Commands that wait, each with a block of the output.
+    pub jobs: Vec<ConsoleJob>,
     /// Ctrl+C was pressed in an empty line.
     pub on_stop: Callback<()>,
+    /// The command of a block is to be stopped.
+    pub on_stop_job: Callback<u32>,
     /// The console is to be opened or closed.
     pub on_open: Callback<bool>,
     /// Returns true if the object exists.
@@ -195,14 +199,18 @@ impl Component for Console {
             columns::names(&props.lines, &exists)
         };
         let words = |at: usize, line: &OutputLine| {
-            if let Some(said) = &line.said {
-                return marked(said);
+            let said = line.said.as_ref().map(marked);
+            if let Some(enters) = line.enters.clone() {
+                // `!3` is a command of the history.
+                let title = enters
+                    .starts_with('!')
+                    .then(|| say(msg::history_run_again()));
+                let onclick = props.on_line.reform(move |_: MouseEvent| enters.clone());
+                let words = said.unwrap_or_else(|| html! { { &line.text } });
+                return html! { <button type="button" class="wl" tabindex="-1" title={title} onclick={onclick}>{ words }</button> };
             }
-            if let Some(number) = line.again {
-                let onclick = props
-                    .on_line
-                    .reform(move |_: MouseEvent| format!("!{number}"));
-                return html! { <button type="button" class="wl" tabindex="-1" title={say(msg::history_run_again())} onclick={onclick}>{ &line.text }</button> };
+            if let Some(said) = said {
+                return said;
             }
             let text = narrow.get(at).unwrap_or(&line.text);
             let first = names.partition_point(|(of, ..)| *of < at);
@@ -219,6 +227,34 @@ impl Component for Console {
                     )
                 }),
             )
+        };
+        let stop = |job: &ConsoleJob| {
+            let (number, name) = (job.number, say(msg::console_stop_job(&*job.command)));
+            let onclick = props.on_stop_job.reform(move |_: MouseEvent| number);
+            html! { <button type="button" class="btn sm stop" aria-label={name.clone()} title={name} onclick={onclick}>{ icon("i-cross", 12) }</button> }
+        };
+        let row = |(at, line): (usize, &OutputLine)| {
+            let is_heading = line.entered.is_some();
+            let job = props
+                .jobs
+                .iter()
+                .find(|job| is_heading && line.job == Some(job.number) && !job.is_aside);
+            html! { <span class={classes!(line.error.then_some("err"), is_heading.then_some("cmdline"), line.text.contains('\n').then_some("many"))}>{ words(at, line) }{ for job.map(stop) }{ "\n" }</span> }
+        };
+        let aside = |line: &OutputLine| {
+            let mut aside = props.jobs.iter().filter(|job| job.is_aside);
+            aside.find(|job| line.job == Some(job.number) && line.entered.is_none())
+        };
+        let lines = || props.lines.iter().enumerate();
+        // A watch beside other commands, as in a terminal of its own.
+        let beside = |job: &ConsoleJob| {
+            let own = lines().filter(|(_, line)| aside(line) == Some(job));
+            html! {
+                <section class="job" key={job.number} aria-label={job.command.to_string()}>
+                    <div class="row"><span class="ps" aria-hidden="true">{ PROMPT }</span><b class="ell" title={job.command.to_string()}>{ &*job.command }</b>{ stop(job) }</div>
+                    <div class="out" tabindex="0" role="group" aria-label={say(msg::console_output())}><div>{ for own.map(row) }</div></div>
+                </section>
+            }
         };
         let still = |command: &str| match (props.shell, props.paused) {
             (true, _) => msg::console_shell(command),
@@ -255,7 +291,12 @@ impl Component for Console {
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.entered.is_some().then_some("cmdline"), line.text.contains('\n').then_some("many"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
+                    <div class={classes!("outs", props.narrow.then_some("stacked"))}>
+                        if props.jobs.iter().any(|job| job.is_aside) {
+                            <div class="jobs">{ for props.jobs.iter().filter(|job| job.is_aside).map(beside) }</div>
+                        }
+                        <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for lines().filter(|(_, line)| aside(line).is_none()).map(row) }</pre>
+                    </div>
                 }
             </section>
         }

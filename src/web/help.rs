@@ -78,6 +78,7 @@ pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
             { part(msg::help_words(), narrow, words) }
             { part(msg::help_simulated(), false, table()) }
             { part(msg::help_keys(), !narrow, keys) }
+            <p class="dim">{ concat!("Loopscope ", env!("CARGO_PKG_VERSION")) }</p>
         </div>
     }
 }

@@ -209,6 +209,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         .map(|view| JsValue::from_str(view.id))
         .collect();
     put("views", &names);
+    put("version", &JsValue::from_str(env!("CARGO_PKG_VERSION")));
 
     let to = changed.clone();
     let tell = Closure::<dyn Fn()>::new(move || to.emit(()));

@@ -70,6 +70,7 @@ for (const [name, text, button, repaired] of [
   ['a remark without its sign', set, '# 关键', 'serviceName: "nginx"   # 关键'],
   ['a version that is no longer served', 'apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: nginx}]}\n', 'apps/v1', 'apiVersion: apps/v1\n'],
   ['a block that is indented too far', 'kind: PersistentVolumeClaim\napiVersion: v1\n  metadata:\n    name: pv-claim\n  spec:\n    accessModes: [ReadWriteOnce]\n    resources: {requests: {storage: 1Gi}}\n', 'Move lines 3 to 7 left by 2', 'apiVersion: v1\nmetadata:\n  name: pv-claim\n'],
+  ['a field without its object', 'replicas: 3\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: nginx}]}\n', 'Put them into spec of Deployment web', '\n  replicas: 3\n'],
 ]) {
   test(`${name} is repaired with a click, and applied`, async ({ page }) => {
     await page.goto('index.html');

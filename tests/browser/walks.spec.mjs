@@ -192,6 +192,26 @@ test('a drain waits beside other commands, and is stopped by its button', async 
   await expect(page.getByRole('log')).toContainText('node/node-1 drained');
 });
 
+test('a watch prints beside what is entered after it, and is stopped by its button', async ({ page }) => {
+  const problems = await open(page);
+  await kubectl(page, 'get pods -w');
+  await kubectl(page, 'get nodes -o name');
+  await page.keyboard.press('`');
+  const output = page.locator('#console pre');
+  const watch = page.getByRole('region', { name: 'kubectl get pods -w' });
+  await expect(watch).toContainText('READY');
+  await expect(output).toContainText('node/node-1');
+  await expect(output).not.toContainText('READY');
+  const pod = await kubectl(page, 'get pods -o jsonpath={.items[0].metadata.name}');
+  await kubectl(page, `delete pod ${pod}`);
+  await forward(page, 10);
+  await expect(watch).toContainText('Terminating');
+  await watch.getByRole('button', { name: 'Stop “kubectl get pods -w”' }).click();
+  await expect(watch).toHaveCount(0);
+  await expect(output).toContainText('Terminating');
+  expect(problems).toEqual([]);
+});
+
 test('the Events of a Pod are not those of another of its name before it', async ({ page }) => {
   await open(page);
   await page.evaluate((text) => loopscope.apply(text), readFileSync(new URL('../../crates/session/src/examples/statefulset.yaml', import.meta.url), 'utf8'));

@@ -196,6 +196,7 @@ fn told(action: &Action) -> String {
         Action::Remote(..) => "remote".to_owned(),
         Action::Beside(..) => "beside".to_owned(),
         Action::Interrupt => "interrupt".to_owned(),
+        Action::Stop(number) => format!("stop {number}"),
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod check;
 mod export;
+mod kept;
 mod lesson_command;
 mod lesson_schema;
 mod lessons;
 mod links;
+mod mcp;
 mod messages;

@@ -125,6 +125,38 @@ fn requests_of_other_machines_need_a_token() {
     );
 }
 
+#[test]
+fn a_page_follows_a_server_that_asks_for_a_token() {
+    let folder = format!("{}/static", env!("CARGO_MANIFEST_DIR"));
+    let flags = [
+        "--listen",
+        "127.0.0.1:0",
+        "--token",
+        "se cret",
+        "--page-from",
+    ];
+    // Without a page in the folder nothing starts.
+    let (mut without, _) = command("no-page", &[&flags[..], &[&folder]].concat());
+    assert!(!without.output().unwrap().status.success());
+    let built = std::env::temp_dir().join("loopscope-guarded-page");
+    std::fs::create_dir_all(&built).unwrap();
+    std::fs::write(built.join("index.html"), "<!doctype html>").unwrap();
+    let built = built.to_str().unwrap();
+    let (_served, _, at, _) = start("guarded-page", &[&flags[..], &[built]].concat());
+    assert_eq!(get(at, "/page/?follow&token=se+cret").code, 200);
+    assert_eq!(get(at, "/loopscope/record").code, 401);
+    assert_eq!(get(at, "/loopscope/record?token=other").code, 401);
+    assert_eq!(get(at, "/loopscope/record?token=se+cret").code, 200);
+    // The address gives a reader what is told, and nothing else.
+    assert_eq!(get(at, "/api?token=se+cret").code, 401);
+    let run = |headers: &[(&str, &str)]| {
+        let target = "/loopscope/kubectl?token=se+cret";
+        send(at, "POST", target, headers, b"kubectl get pods").code
+    };
+    assert_eq!(run(&[]), 401);
+    assert_eq!(run(&[("authorization", "Bearer se cret")]), 200);
+}
+
 /// What it says on stderr until its address stands on stdout.
 fn told(name: &str, flags: &[&str]) -> String {
     let (mut command, _) = command(name, flags);

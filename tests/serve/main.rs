@@ -5,6 +5,7 @@ mod api;
 mod clients;
 mod command;
 mod discovery;
+mod environment;
 mod explain;
 mod go;
 mod http;

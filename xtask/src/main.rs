@@ -121,6 +121,9 @@ fn build_module(args: &PageArgs) -> Result<Build> {
         profile,
     ]);
     cargo.args(["--message-format=json-render-diagnostics"]);
+    if args.release {
+        cargo.args(["--config", &without_paths()?]);
+    }
     cargo.args(
         args.features
             .iter()
@@ -156,6 +159,22 @@ fn build_module(args: &PageArgs) -> Result<Build> {
         module: module.ok_or("cargo names no module")?,
         tables: tables.ok_or("cargo names no tables of k8s-model")?,
     })
+}
+
+/// Configuration of cargo by which messages of panics name sources without the paths of this machine.
+fn without_paths() -> Result<String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let sources = home.unwrap_or_default().join("registry/src");
+    let registries = fs::read_dir(sources).into_iter().flatten().flatten();
+    let mut flags: Vec<String> = registries
+        .map(|registry| format!("--remap-path-prefix={}=crates", registry.path().display()))
+        .collect();
+    flags.push(format!(
+        "--remap-path-prefix={}=loopscope",
+        std::env::current_dir()?.display()
+    ));
+    Ok(format!("target.{TARGET}.rustflags={flags:?}"))
 }
 
 fn run(command: &mut Command) -> Result<()> {

@@ -30,8 +30,10 @@ pub enum Action {
     Beside(u32, Rc<BesideAct>),
     /// Lets the faults on clients act on an exchange with one, which a server has examined.
     Client(Rc<ClientCall>),
-    /// Interrupts the command of the terminal, as Ctrl+C does.
+    /// Interrupts the newest waiting command of the terminal, as Ctrl+C does.
     Interrupt,
+    /// Interrupts the waiting command of the terminal with this number.
+    Stop(u32),
 }
 
 impl Action {
@@ -54,7 +56,11 @@ impl fmt::Display for Action {
             Action::Fault(fault) => f.write_str(&fault.command_line()),
             Action::Request(request) => f.write_str(&request.command),
             Action::Client(call) => f.write_str(&call.line),
-            Action::Remote(..) | Action::Beside(..) | Action::Poll | Action::Interrupt => Ok(()),
+            Action::Remote(..)
+            | Action::Beside(..)
+            | Action::Poll
+            | Action::Interrupt
+            | Action::Stop(_) => Ok(()),
         }
     }
 }

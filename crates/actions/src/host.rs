@@ -49,6 +49,10 @@ impl Host {
                 changed: waiting.interrupt(sim),
                 ..ActionResult::default()
             },
+            Action::Stop(number) => ActionResult {
+                changed: waiting.stop(sim, *number),
+                ..ActionResult::default()
+            },
             Action::Fault(fault) => {
                 let before = sim.journal().len();
                 let error = sim.inject(fault).err();

@@ -1,6 +1,7 @@
 //! Actions of a person, run on a simulation: manifests and kubectl lines.
 
 mod action;
+mod fragment;
 mod host;
 mod legacy;
 mod repair;
@@ -9,7 +10,7 @@ mod waiting;
 pub use action::Action;
 pub use host::{Host, RecordedAction};
 pub use repair::Repair;
-pub use waiting::WaitingCommands;
+pub use waiting::{Job, WaitingCommands};
 
 use cluster::Sim;
 use i18n::{Message, msg};
@@ -38,6 +39,14 @@ pub struct ApplyDiagnostic {
     pub repair: Option<Repair>,
 }
 
+impl ApplyDiagnostic {
+    /// Returns true for a document without `apiVersion` and `kind`: a fragment of an object.
+    pub fn is_of_fragment(&self) -> bool {
+        let fault = manifest::header_fault(&Value::Null);
+        fault.is_some_and(|fault| self.message == Message::state(fault.to_string()))
+    }
+}
+
 /// Line of output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutputLine {
@@ -47,10 +56,12 @@ pub struct OutputLine {
     pub error: bool,
     /// Message of the page itself, in its language: shown in place of the text.
     pub said: Option<Message>,
-    /// Number of the history's command listed here: a click runs it again.
-    pub again: Option<usize>,
+    /// Line that a click enters: a command of the history, or one that is offered.
+    pub enters: Option<String>,
     /// Entered line, if this is a prompt with it.
     pub entered: Option<String>,
+    /// Number of the terminal's waiting command that it belongs to.
+    pub job: Option<u32>,
 }
 
 impl OutputLine {
@@ -72,6 +83,25 @@ impl OutputLine {
     }
 }
 
+/// Kind of a refused document that the API server did not serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingKind {
+    /// Line of the document, from 1.
+    pub line: usize,
+    /// `apiVersion` of the document.
+    pub api_version: String,
+    /// Kind of the document.
+    pub kind: String,
+}
+
+impl MissingKind {
+    /// Returns true if the API server serves the kind by now: its definition is established.
+    pub fn is_served(&self, sim: &Sim) -> bool {
+        let definitions = sim.server.definitions();
+        definitions.named(&self.api_version, &self.kind).is_some()
+    }
+}
+
 /// Result of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActionResult {
@@ -85,8 +115,12 @@ pub struct ActionResult {
     pub applied: Vec<Applied>,
     /// Output.
     pub lines: Vec<OutputLine>,
+    /// Number of the terminal's command that was started and still waits.
+    pub job: Option<u32>,
     /// Errors and warnings about the manifest.
     pub diagnostics: Vec<ApplyDiagnostic>,
+    /// Kinds that were not served when their documents were applied.
+    pub missing: Vec<MissingKind>,
     /// Objects named by the manifest, accepted or not.
     pub named: Vec<ObjectRef>,
     /// True if a part of the manifest is not YAML: it may name more objects.
@@ -277,13 +311,18 @@ fn apply_document(
     let problems = strict_errors(version, kind, &document.value);
     if !problems.is_empty() {
         let told = problems.iter().map(|problem| {
-            at(
+            let known = suggestion(version, kind, &problem.path);
+            let mut told = at(
                 text,
                 document,
                 &problem.path,
                 Message::state(&problem.message),
-                suggestion(version, kind, &problem.path),
-            )
+                known,
+            );
+            if told.repair.is_none() {
+                told.repair = Repair::misplaced(text, document, &problem.path);
+            }
+            told
         });
         answer.diagnostics.extend(told);
         let words: Vec<&str> = problems
@@ -315,9 +354,18 @@ fn apply_document(
     if session.exit == Some(0) {
         answer.lines.extend(waiting::take_lines(&mut session));
     }
+    let missing = MissingKind {
+        line: document.line,
+        api_version: version.to_owned(),
+        kind: kind.to_owned(),
+    };
+    let is_missing = !missing.is_served(sim);
+    if is_missing {
+        answer.missing.push(missing);
+    }
     // If a missing kind can be installed here, the message says so.
     let group = version.split('/').next().unwrap_or("");
-    if group == GATEWAY_GROUP && sim.server.definitions().named(version, kind).is_none() {
+    if group == GATEWAY_GROUP && is_missing {
         let message = msg::apply_install(published::GATEWAY_INSTALL);
         if !answer
             .diagnostics

@@ -86,6 +86,18 @@ impl Repair {
         Some(new.concat().join("\n"))
     }
 
+    /// Repair of an object whose kind is defined by now: its text is applied again as it is.
+    pub fn again(text: &str, line: usize, kind: &str) -> Option<Repair> {
+        let line_text = text.split('\n').nth(line.checked_sub(1)?)?;
+        Some(Repair {
+            line,
+            old: line_text.to_owned(),
+            new: line_text.to_owned(),
+            reason: msg::repair_established(kind),
+            offer: msg::repair_again(),
+        })
+    }
+
     /// Repair of a misspelt field: the known field in place of the columns of a line, in characters from 0.
     pub fn field(text: &str, line: usize, columns: (usize, usize), name: &str) -> Option<Repair> {
         let old = text.split('\n').nth(line.checked_sub(1)?)?;

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 /// File extensions that are read in a folder.
-const EXTENSIONS: [&str; 3] = [".json", ".yaml", ".yml"];
+pub const EXTENSIONS: [&str; 3] = [".json", ".yaml", ".yml"];
 /// Message for a URL that cannot be fetched, with a workaround.
 const NOTHING_FETCHED: &str = ", nothing is fetched from the network here; paste its text as the manifest, or save it as a file and name that";
 

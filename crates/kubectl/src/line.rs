@@ -1,7 +1,7 @@
 //! Classification of terminal lines before they run.
 
 use super::verb::Reads;
-use super::{cp, edit, parse, shell, verb_named};
+use super::{Filenames, cp, edit, parse, shell, verb_named};
 
 /// Returns true if a word is a verb even without `kubectl`: a bare `cp` is the shell's.
 pub fn bare_verb(word: &str) -> bool {
@@ -36,6 +36,23 @@ fn one_command(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// Returns the values of `-f` of a line's kubectl commands, where the flag names a file.
+pub fn named_files(line: &str) -> Vec<String> {
+    let commands = one_command(line).map_or_else(|| shell::commands(line), |words| vec![words]);
+    commands
+        .into_iter()
+        .flat_map(|words| {
+            let words = behind_kubectl(&words);
+            let verb = words.first().and_then(|word| verb_named(word));
+            let files = verb
+                .filter(|verb| parse::takes(verb.flags, "filename"))
+                .map(|_| Filenames::among(words[1..].to_vec(), false).0);
+            files.unwrap_or_default().paths
+        })
+        .flat_map(|paths| paths.split(',').map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
 /// Returns true if a line is read-only: in the past it is evaluated at the instant shown, and the timeline has no mark for it.
 pub fn only_reads(line: &str) -> bool {
     match one_command(line) {
@@ -53,7 +70,8 @@ pub fn opens_editor(line: &str) -> bool {
     })
 }
 
-fn command_only_reads(words: &[String]) -> bool {
+/// Returns the words of a command from the verb on, with or without `kubectl`.
+fn behind_kubectl(words: &[String]) -> &[String] {
     let words = if words
         .first()
         .is_some_and(|word| matches!(word.as_str(), "kubectl" | "k"))
@@ -62,7 +80,11 @@ fn command_only_reads(words: &[String]) -> bool {
     } else {
         words
     };
-    let words = &words[verb_position(words).min(words.len())..];
+    &words[verb_position(words).min(words.len())..]
+}
+
+fn command_only_reads(words: &[String]) -> bool {
+    let words = behind_kubectl(words);
     match words
         .first()
         .and_then(|word| verb_named(word))
@@ -94,4 +116,34 @@ pub fn verb_position(args: &[String]) -> usize {
         at += if takes_value { 2 } else { 1 };
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named_files;
+
+    #[test]
+    fn the_files_of_a_line_are_those_of_its_commands() {
+        for (line, files) in [
+            ("kubectl apply -f web.yaml", &["web.yaml"][..]),
+            (
+                "k -n x create --filename=a.yaml,b.yaml",
+                &["a.yaml", "b.yaml"],
+            ),
+            ("delete -Rf 'my file.yml' --wait=false", &["my file.yml"]),
+            ("kubectl logs -f web", &[]),
+            (
+                "kubectl apply -f - <<EOF\nkubectl apply -f no.yaml\nEOF",
+                &["-"],
+            ),
+            (
+                "kubectl diff -f a.yaml || { kubectl apply -f a.yaml; }",
+                &["a.yaml", "a.yaml"],
+            ),
+            ("kubectl apply -f $FILE", &[]),
+            ("grep -f patterns.yaml file", &[]),
+        ] {
+            assert_eq!(named_files(line), files, "{line}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
+use super::environment::Episode;
 use super::status::Answer;
 use actions::{Action, Host, RecordedAction};
 use apiserver::{ApiError, Content, ManagedHistory, Request, Response};
@@ -131,6 +132,8 @@ pub struct Cluster {
     pub(super) page: Option<PathBuf>,
     /// Seed of the run.
     pub(super) seed: u64,
+    /// Episode of an agent.
+    pub(super) episode: Episode,
     /// Snapshots by name.
     pub(super) snapshots: BTreeMap<String, Snapshot>,
     /// Forked servers, which end with this one.
@@ -165,6 +168,7 @@ impl Cluster {
             remotes,
             page,
             seed,
+            episode: Episode::default(),
             snapshots,
             forks,
             starter,
@@ -203,6 +207,16 @@ impl Cluster {
             log: self.log.clone(),
             remotes: self.remotes,
         }
+    }
+
+    /// Replaces the cluster by a fresh one; open watches expire.
+    pub(super) fn renew(&mut self, config: ClusterConfig, seed: u64) {
+        self.seed = seed;
+        self.restore(Snapshot {
+            host: Host::new(Sim::new(config, seed)),
+            log: Vec::new(),
+            remotes: 0,
+        });
     }
 
     /// Restores a snapshot; open watches expire, and subscribers of the record start again.

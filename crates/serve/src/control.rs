@@ -2,8 +2,8 @@
 
 use super::cluster::{Cluster, Reply};
 use super::http_request::HttpRequest;
-use super::record_stream;
 use super::status::{Answer, failure, not_allowed};
+use super::{environment, explanation, record_stream};
 use actions::Action;
 use fault::Fault;
 use k8s_model::Time;
@@ -33,13 +33,17 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Option<Reply> {
             printed(&cluster.act(Action::Apply(text.into())))
         }),
         ("run", "POST", id) => super::beside::answer(cluster, request, id),
+        ("why", "GET", object) => explanation::why(cluster, object),
+        ("diagnosis", "GET", object) => explanation::diagnosis(cluster, object),
+        ("value", "POST", "") => with_text(request, |text| explanation::value(cluster, text)),
+        ("environment", _, name) => environment::answer(cluster, request, name)?,
         ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
         ("fork", "POST", "") => super::snapshot::fork(cluster, request),
         ("record", "GET", "") if request.on("follow") => {
             return Some(record_stream::follow(cluster));
         }
         ("record", "GET", "") => record_stream::whole(cluster),
-        ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => {
+        ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time" | "value", _, "") => {
             not_allowed()
         }
         _ => return None,

@@ -4,12 +4,15 @@
 //! is supported.
 
 mod beside;
+mod client;
 mod client_faults;
 mod clock;
 mod cluster;
 mod control;
 mod counts;
 mod discovery;
+mod environment;
+mod explanation;
 mod follow;
 mod http_request;
 mod listen;
@@ -37,6 +40,7 @@ mod watch;
 mod websocket;
 mod write;
 
+pub use client::Client;
 pub use cluster::ClockPace;
 use cluster::{Cluster, Reply};
 use controller_runtime::cluster::ClusterConfig;
@@ -97,6 +101,7 @@ impl Default for ServeOptions {
 pub struct Server {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
+    calls: mpsc::Sender<Call>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -134,14 +139,16 @@ impl Server {
             .recv()
             .map_err(|_| "the cluster could not be started".to_owned())??;
         let (stop, stopped) = oneshot::channel();
+        let from_clients = calls.clone();
         let http = std::thread::spawn(move || {
-            if let Err(error) = listen::run(listener, calls, guard, stopped) {
+            if let Err(error) = listen::run(listener, from_clients, guard, stopped) {
                 eprintln!("error: {error}");
             }
         });
         Ok(Server {
             address,
             stop: Some(stop),
+            calls,
             threads: vec![http, engine],
         })
     }
@@ -149,6 +156,11 @@ impl Server {
     /// Address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Returns a client in this process.
+    pub fn client(&self) -> Client {
+        Client::new(self.calls.clone())
     }
 
     /// Returns a kubeconfig for clients.
@@ -175,6 +187,7 @@ impl Drop for Server {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
+        let _ = self.calls.send(Call::Stop);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -240,7 +253,7 @@ fn answer_on_record(cluster: &mut Cluster, request: &HttpRequest) -> Reply {
     }
 }
 
-/// Answers requests and advances time, until all senders are dropped.
+/// Answers requests and advances time, until told to stop.
 fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
     let mut wait = Duration::ZERO;
     loop {
@@ -253,11 +266,15 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
         cluster.tick();
         let mut taken = 0;
         while let Some(call) = next.take() {
-            // Input of terminals is read by the next tick.
-            if let Call::Request(request, reply) = call {
-                let answer = answer_on_record(&mut cluster, &request);
-                // A client that is gone needs no answer.
-                let _ = reply.send(answer);
+            match call {
+                Call::Request(request, reply) => {
+                    let answer = answer_on_record(&mut cluster, &request);
+                    // A client that is gone needs no answer.
+                    let _ = reply.send(answer);
+                }
+                // Input of terminals is read by the next tick.
+                Call::Typed => {}
+                Call::Stop => return,
             }
             taken += 1;
             if taken < BATCH {

@@ -4,7 +4,7 @@ use super::effect::Effect;
 use super::history;
 use super::manifest_file::is_save;
 use super::run::Run;
-use actions::{Action, OutputLine};
+use actions::{Action, Job, OutputLine};
 use cluster::Sim;
 use i18n::{Message, msg};
 use kubectl::BesideAct;
@@ -97,8 +97,10 @@ pub enum ConsoleMsg {
     Fault(String),
     /// The text of `kubectl edit` was saved.
     Edited(String),
-    /// Interrupts the command that waits.
+    /// Interrupts the newest command that waits.
     Interrupt,
+    /// Interrupts the waiting command with this number.
+    Stop(u32),
     /// Prints the output of a command.
     Print(Vec<OutputLine>),
     /// The field descriptions and published files were loaded, or cannot be.
@@ -114,10 +116,21 @@ enum Descriptions {
     Loaded,
 }
 
+/// Waiting command with a block of output of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConsoleJob {
+    /// Number, that of its lines.
+    pub number: u32,
+    /// Command.
+    pub command: Rc<str>,
+    /// True if other commands were entered after it: its block stands beside theirs.
+    pub is_aside: bool,
+}
+
 /// Console.
 #[derive(Default)]
 pub struct Console {
-    /// Output.
+    /// Output; the lines of a waiting command follow each other, whatever is printed meanwhile.
     pub lines: Rc<Vec<OutputLine>>,
     /// Number of lines ever printed, those included that were dropped.
     pub printed: usize,
@@ -148,7 +161,7 @@ impl Console {
             ConsoleMsg::Run(line) => {
                 match kubectl::plain(&line).filter(|_| run.takes_input() && !run.follows()) {
                     Some(words) => {
-                        self.print(vec![OutputLine::entered(PROMPT, &line)]);
+                        self.print(vec![OutputLine::entered(PROMPT, &line)], run);
                         let start = BesideAct::Start(words, String::new());
                         return vec![Effect::Execute(Action::Beside(
                             run.free_number(),
@@ -160,12 +173,19 @@ impl Console {
             }
             ConsoleMsg::Edited(text) => return vec![Effect::Execute(Action::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
+                let newest = run.interruptible();
+                let number = newest.and_then(|job| (!job.interactive).then_some(job.number));
                 if run.interrupt() {
-                    self.print(vec![OutputLine::new("^C", false)]);
+                    self.print_stop(number, run);
+                }
+            }
+            ConsoleMsg::Stop(number) => {
+                if run.stop(number) {
+                    self.print_stop(Some(number), run);
                 }
             }
             ConsoleMsg::Print(lines) if lines.is_empty() => {}
-            ConsoleMsg::Print(lines) => self.print(lines),
+            ConsoleMsg::Print(lines) => self.print(lines, run),
             ConsoleMsg::Described(there) => {
                 self.descriptions = if there {
                     Descriptions::Loaded
@@ -204,10 +224,13 @@ impl Console {
         let recalled = match event.filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
                 None => {
-                    self.print(vec![
-                        OutputLine::entered(PROMPT, line),
-                        OutputLine::new(format!("{line}: event not found"), true),
-                    ]);
+                    self.print(
+                        vec![
+                            OutputLine::entered(PROMPT, line),
+                            OutputLine::new(format!("{line}: event not found"), true),
+                        ],
+                        run,
+                    );
                     return Vec::new();
                 }
                 some => some,
@@ -222,7 +245,7 @@ impl Console {
         } else {
             PROMPT
         };
-        self.print(vec![OutputLine::entered(prompt, line)]);
+        self.print(vec![OutputLine::entered(prompt, line)], run);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
@@ -248,7 +271,8 @@ impl Console {
         match line {
             _ if run.takes_input() => {}
             "clear" => {
-                self.lines = Rc::default();
+                let waits = |line: &OutputLine| is_of_any(line, run.jobs());
+                Rc::make_mut(&mut self.lines).retain(waits);
                 return Vec::new();
             }
             "help" => return vec![Effect::Print(help())],
@@ -284,16 +308,104 @@ impl Console {
         vec![Effect::Fork, Effect::Execute(Action::Kubectl(line.into()))]
     }
 
-    /// Appends lines, and drops the oldest.
-    fn print(&mut self, lines: Vec<OutputLine>) {
-        self.printed += lines.len();
-        let output = Rc::make_mut(&mut self.lines);
-        output.extend(lines);
-        if output.len() > OUTPUT_LINES {
-            let more = output.len() - OUTPUT_LINES * 3 / 4;
-            output.drain(..more);
+    /// Returns the waiting commands that have a block of output.
+    pub fn jobs(&self, run: &Run) -> Vec<ConsoleJob> {
+        let newest = self.lines.iter().rfind(|line| line.entered.is_some());
+        let newest = newest.and_then(|line| line.job);
+        let is_block = |job: &&Job| {
+            !job.interactive && job.session.edits().is_none() && !job.session.goes_on()
+        };
+        let jobs = run.jobs().iter().filter(is_block);
+        jobs.map(|job| ConsoleJob {
+            number: job.number,
+            command: job.session.text.clone(),
+            is_aside: newest != Some(job.number),
+        })
+        .collect()
+    }
+
+    /// Makes the line with which it was entered the heading of a command that waits.
+    pub(super) fn begin_job(&mut self, number: u32, run: &Run) {
+        let lines = Rc::make_mut(&mut self.lines);
+        let job = run.jobs().iter().find(|job| job.number == number);
+        let heading = lines.iter_mut().rfind(|line| {
+            line.job.is_none() && job.is_some_and(|job| is_prompt_of(line, &job.session.text))
+        });
+        if let Some(heading) = heading {
+            heading.job = Some(number);
         }
     }
+
+    /// Ends the blocks of commands that do not wait in the history shown, where others may have their numbers.
+    pub(super) fn forget_jobs(&mut self, run: &Run) {
+        let lines = Rc::make_mut(&mut self.lines);
+        let has_block = |job: &&Job| {
+            let mut own = lines.iter().filter(|line| line.job == Some(job.number));
+            own.any(|line| is_prompt_of(line, &job.session.text))
+        };
+        let jobs = run.jobs().iter().filter(has_block);
+        let numbers: Vec<u32> = jobs.map(|job| job.number).collect();
+        for line in lines {
+            line.job = line.job.filter(|number| numbers.contains(number));
+        }
+    }
+
+    /// Prints that a command was interrupted.
+    fn print_stop(&mut self, job: Option<u32>, run: &Run) {
+        let line = OutputLine::new("^C", false);
+        self.print(vec![OutputLine { job, ..line }], run);
+    }
+
+    /// Appends lines, those of a waiting command to its block, and drops the oldest.
+    fn print(&mut self, lines: Vec<OutputLine>, run: &Run) {
+        self.printed += lines.len();
+        let output = Rc::make_mut(&mut self.lines);
+        for line in lines {
+            let Some(number) = line.job else {
+                output.push(line);
+                continue;
+            };
+            let block = output.iter().rposition(|other| other.job == line.job);
+            // A command of a repeated history was not entered here.
+            let unheaded = run.jobs().iter().filter(|_| block.is_none());
+            let heading = unheaded
+                .filter(|job| job.number == number)
+                .map(|job| OutputLine {
+                    job: line.job,
+                    ..OutputLine::entered(PROMPT, &job.session.text)
+                });
+            output.extend(heading);
+            output.insert(block.map_or(output.len(), |last| last + 1), line);
+        }
+        if output.len() > OUTPUT_LINES {
+            let mut more = output.len() - OUTPUT_LINES * 3 / 4;
+            // Blocks that still grow are kept, unless one fills the console.
+            for keeps in [run.jobs(), &[]] {
+                output.retain(|line| {
+                    let drops = more > 0 && !is_of_any(line, keeps);
+                    more -= usize::from(drops);
+                    !drops
+                });
+            }
+        }
+    }
+}
+
+/// Returns true for a prompt with a command, which may leave out `kubectl`.
+fn is_prompt_of(line: &OutputLine, command: &str) -> bool {
+    let words = |text: &str| {
+        let mut words = text.split_whitespace().peekable();
+        words.next_if(|word| matches!(*word, "kubectl" | "k"));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let entered = line.entered.as_deref();
+    entered.is_some_and(|entered| words(entered) == words(command))
+}
+
+/// Returns true for a line of one of these commands.
+fn is_of_any(line: &OutputLine, jobs: &[Job]) -> bool {
+    line.job
+        .is_some_and(|number| jobs.iter().any(|job| job.number == number))
 }
 
 /// Extracts the commands of a session as a terminal prints it, each after its prompt; the output between them is left out. `None` if the
@@ -543,7 +655,7 @@ mod tests {
         // Also in one go: the command polls at its own interval, not when the session happens to poll.
         state.update(TimelineMsg::Seconds(60));
         assert!(
-            printed(&state).ends_with(&format!("node/{node} drained")),
+            printed(&state).contains(&format!("node/{node} drained\n$ kubectl delete pdb web")),
             "{}",
             printed(&state)
         );
@@ -643,11 +755,162 @@ mod tests {
             waiting[1].starts_with("kubectl wait") && waiting[2] == watch && waiting.len() == 3,
             "{waiting:?}"
         );
+        // Each at the end of its block.
+        for line in waiting {
+            let block = block(&state, &line);
+            assert_eq!(block.last().map(String::as_str), Some("^C"), "{block:?}");
+        }
+    }
+
+    /// Returns the lines after a prompt up to the next one.
+    fn block(state: &State, command: &str) -> Vec<String> {
+        let lines = state.console.lines.iter();
+        let after = lines.skip_while(|line| line.entered.as_deref() != Some(command));
+        let block = after.skip(1).take_while(|line| line.entered.is_none());
+        block.map(|line| line.text.clone()).collect()
+    }
+
+    fn jobs(state: &State) -> Vec<(String, bool)> {
+        let jobs = state.console.jobs(&state.timeline.run);
+        jobs.iter()
+            .map(|job| (job.command.to_string(), job.is_aside))
+            .collect()
+    }
+
+    fn a_pod(state: &State) -> String {
+        let mut pods = state.timeline.run.sim().store().list(Kind::Pod);
+        pods.next()
+            .map(|pod| pod.meta.name.to_string())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn each_waiting_command_prints_into_its_own_block() {
+        let mut state = settled(WEB);
+        let (watch, delete) = (
+            "kubectl get pods -w",
+            format!("kubectl delete pod {}", a_pod(&state)),
+        );
+        enter(&mut state, watch);
+        assert_eq!(jobs(&state), [(watch.to_owned(), false)]);
+        let rows = block(&state, watch).len();
+        enter(&mut state, &delete);
+        assert_eq!(
+            jobs(&state),
+            [(watch.to_owned(), true), (delete.clone(), false)]
+        );
+        enter(&mut state, "kubectl get nodes -o name");
+        pass(&mut state, 60);
+        assert_eq!(jobs(&state), [(watch.to_owned(), true)]);
+        let watched = block(&state, watch);
+        assert!(watched.len() > rows + 4, "{watched:?}");
         assert!(
-            printed(&state).ends_with("^C\n^C\n^C"),
+            watched[rows..].iter().all(|line| line.starts_with("web-")),
+            "{watched:?}"
+        );
+        assert_eq!(block(&state, &delete).len(), 1);
+        assert_eq!(block(&state, "kubectl get nodes -o name").len(), 3);
+        // Clearing the output keeps what still grows.
+        enter(&mut state, "clear");
+        assert_eq!(block(&state, watch), watched);
+        assert_eq!(state.console.lines.len(), watched.len() + 1);
+    }
+
+    #[test]
+    fn a_command_is_stopped_by_its_number_also_when_the_history_is_repeated() {
+        let mut state = settled(WEB);
+        for line in [
+            "kubectl get pods -w",
+            "kubectl get deployments -w",
+            "kubectl wait deployment web --for=condition=Missing --timeout=1h",
+        ] {
+            enter(&mut state, line);
+        }
+        let second = state.console.jobs(&state.timeline.run)[1].clone();
+        state.update(ConsoleMsg::Stop(second.number));
+        assert_eq!(
+            block(&state, &second.command).last().map(String::as_str),
+            Some("^C")
+        );
+        state.update(ConsoleMsg::Stop(second.number));
+        let commands: Vec<String> = jobs(&state)
+            .into_iter()
+            .map(|(command, _)| command)
+            .collect();
+        assert_eq!(commands.len(), 2);
+        assert!(!commands.contains(&second.command.to_string()));
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run_until.is_some() {
+            again.run_slice(50);
+        }
+        assert!(again.console.lines.is_empty());
+        // A command that was not entered here has its block too, and not that of another's prompt.
+        enter(&mut again, "kubectl scale deployment web --replicas=5");
+        pass(&mut again, 10);
+        let repeated: Vec<String> = jobs(&again)
+            .into_iter()
+            .map(|(command, _)| command)
+            .collect();
+        assert_eq!(repeated, commands);
+        assert!(block(&again, &commands[0]).len() > 3, "{}", printed(&again));
+        assert_eq!(
+            block(&again, "kubectl scale deployment web --replicas=5"),
+            ["deployment.apps/web scaled"]
+        );
+    }
+
+    #[test]
+    fn lines_that_were_held_get_their_own_blocks() {
+        let mut state = settled(WEB);
+        for line in [
+            "kubectl explain pod.spec",
+            "k get pods -w",
+            "kubectl get nodes -o name",
+        ] {
+            enter(&mut state, line);
+        }
+        state.update(ConsoleMsg::Described(false));
+        assert_eq!(
+            block(&state, "k get pods -w").len(),
+            3,
             "{}",
             printed(&state)
         );
+        assert_eq!(jobs(&state), [("kubectl get pods -w".to_owned(), true)]);
+    }
+
+    #[test]
+    fn a_watch_that_goes_on_and_on_keeps_its_block_within_the_bounds() {
+        let mut state = settled(WEB);
+        let watch = "kubectl get pods -w";
+        enter(&mut state, watch);
+        for at in 0..OUTPUT_LINES {
+            enter(&mut state, &format!("kubectl get pods -n none-{at}"));
+        }
+        assert_eq!(block(&state, watch).len(), 3);
+        let mut line = actions::OutputLine::new("row", false);
+        line.job = Some(state.console.jobs(&state.timeline.run)[0].number);
+        state.update(ConsoleMsg::Print(vec![line; OUTPUT_LINES + 1]));
+        assert!(state.console.lines.len() <= OUTPUT_LINES);
+        assert!(state.console.lines.iter().any(|line| line.text == "row"));
+    }
+
+    #[test]
+    fn a_branch_does_not_print_into_blocks_of_another() {
+        let mut state = settled(WEB);
+        pass(&mut state, 2);
+        let past = state.timeline.run.now() - 1_000;
+        enter(&mut state, "kubectl get pods -w");
+        state.update(TimelineMsg::Seek(past));
+        assert_eq!(jobs(&state), []);
+        enter(&mut state, "kubectl scale deployment web --replicas=3");
+        let rows = block(&state, "kubectl get pods -w").len();
+        enter(&mut state, "kubectl get deployments -w");
+        pass(&mut state, 20);
+        assert_eq!(block(&state, "kubectl get pods -w").len(), rows);
+        assert!(block(&state, "kubectl get deployments -w").len() > 3);
     }
 
     #[test]

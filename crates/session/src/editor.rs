@@ -4,7 +4,9 @@ use super::drift::{Drift, DriftedField, MAX_TEXT_BYTES};
 use super::effect::Effect;
 use super::leftovers::PruneCandidates;
 use super::run::Run;
-use actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
+use actions::{
+    ActionResult, ApplyDiagnostic, ApplyJob, MissingKind, PlannedChanges, Repair, TrialApply,
+};
 use apiserver::{Journal, Op};
 use i18n::{Counted, Message, msg};
 use k8s_model::natural::natural_cmp;
@@ -88,6 +90,8 @@ pub struct Editor {
     pub leftovers: PruneCandidates,
     /// True if an empty cluster would accept what this one refused.
     pub helps_afresh: bool,
+    /// Kinds that the text applied last needs and the API server did not serve then.
+    missing: Vec<MissingKind>,
     drift: Option<Drift>,
     dry_run: Option<TrialApply>,
     pending: PendingApply,
@@ -151,7 +155,48 @@ impl Editor {
             deferred_drop::drop_later(plan.named.unwrap_or_default());
         }
         (self.dry_run, self.diagnostics) = (None, Rc::default());
+        self.missing.clear();
         self.leftovers.forget();
+    }
+
+    /// Offers to put fragments of the text into objects of the manifest, the first of these if it has their fields.
+    pub(super) fn offer_places(&mut self, selected: &[ObjectRef]) {
+        for at in 0..self.diagnostics.len() {
+            let told = &self.diagnostics[at];
+            if !told.is_of_fragment() {
+                continue;
+            }
+            let place = |manifest| Repair::fragment(&self.text, told.line, manifest, selected);
+            // A fragment may have replaced the manifest.
+            let repair = place(&self.text).or_else(|| place(&self.applied));
+            if repair != told.repair {
+                Rc::make_mut(&mut self.diagnostics)[at].repair = repair;
+            }
+        }
+    }
+
+    /// Offers to apply the text again once a kind that was missing is defined; returns the announcement.
+    pub(super) fn offer_again(&mut self, run: &Run) -> Option<Message> {
+        if self.missing.is_empty() || run.in_past() || run.applies() {
+            return None;
+        }
+        let sim = run.sim();
+        let (served, missing) = std::mem::take(&mut self.missing)
+            .into_iter()
+            .partition(|one| one.is_served(sim));
+        self.missing = missing;
+        let served: Vec<MissingKind> = served;
+        for one in &served {
+            let diagnostics = Rc::make_mut(&mut self.diagnostics);
+            let refused = diagnostics
+                .iter_mut()
+                .find(|told| told.line == one.line && told.error && told.repair.is_none());
+            if let Some(refused) = refused {
+                refused.repair = Repair::again(&self.text, one.line, &one.kind);
+            }
+        }
+        let first = served.first()?;
+        Some(msg::editor_established(&first.kind))
     }
 
     /// Advances the dry run by one document. Returns true when it has just finished.
@@ -161,6 +206,7 @@ impl Editor {
         };
         self.dry_run = None;
         self.diagnostics = plan.diagnostics.clone();
+        self.missing.clear();
         self.leftovers.compare(plan.named.as_deref(), run);
         self.plan = Some(Rc::new(plan));
         true
@@ -274,6 +320,7 @@ impl Editor {
         let notice = told(&answer, run.sim().journal().from(job.begun));
         self.helps_afresh = refused > 0 && accepted_afresh(&job.text, &answer, run);
         self.diagnostics = Rc::new(answer.diagnostics);
+        self.missing = answer.missing;
         if nothing {
             let message = Message::state("error: no objects passed to apply");
             self.diagnostics = Rc::new(vec![ApplyDiagnostic {
@@ -493,8 +540,10 @@ mod tests {
     use crate::editor::ApplyStatus;
     use crate::editor::EditorMsg;
     use crate::examples;
+    use crate::selection::SelectionMsg;
     use crate::tests::settled;
     use crate::timeline::TimelineMsg;
+    use k8s_model::Kind;
 
     #[test]
     fn what_was_applied_is_said_of_each_of_a_few_objects_and_counted_of_many() {
@@ -722,6 +771,109 @@ mod tests {
             "kubectl scale deployment/nginx-deployment --replicas=3".into(),
         ));
         assert!(state.editor.plan.is_none());
+    }
+
+    #[test]
+    fn a_fragment_is_offered_to_the_selected_object_or_to_the_only_one() {
+        let web = |name: &str| {
+            format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  selector: {{matchLabels: {{app: {name}}}}}\n  \
+                 template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec: {{containers: [{{name: c, image: nginx}}]}}\n"
+            )
+        };
+        let offers = |state: &State| {
+            let all = state.editor.diagnostics.iter();
+            all.filter_map(|told| told.repair.clone())
+                .collect::<Vec<_>>()
+        };
+        let both = [web("a"), web("b")].join("---\n");
+        let mut state = settled(&both);
+        let text = [&both, "---\nreplicas: 3 # more\n"].concat();
+        state.update(SelectionMsg::Select(None));
+        state.update(EditorMsg::Edit(text.clone()));
+        state.update(EditorMsg::Check);
+        while state.editor.in_dry_run() {
+            state.dry_run_next();
+        }
+        assert!(state.editor.diagnostics[0].message.contains("kind not set"));
+        assert_eq!(offers(&state), []);
+        // A Pod stands for the Deployment that controls it.
+        let pods = state.timeline.run.sim().store().list(Kind::Pod);
+        let pod = pods
+            .map(|pod| pod.key())
+            .find(|key| key.name.starts_with("b-"));
+        state.update(SelectionMsg::Select(pod));
+        let offer = offers(&state).pop().expect("an offer");
+        assert_eq!(offer.offer.english(), "Put them into spec of Deployment b");
+        let after = offer.apply(&text).expect("a text");
+        assert_eq!(after, [&both, "  replicas: 3 # more\n"].concat());
+        state.update(EditorMsg::Edit(after));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Applied);
+        // In place of the whole manifest; an apply is refused in kubectl's words.
+        let mut state = settled(&web("a"));
+        state.update(EditorMsg::Edit("replicas: 3\n".into()));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Rejected);
+        let offer = offers(&state).pop().expect("an offer");
+        assert_eq!(
+            offer.apply("replicas: 3\n"),
+            Some([&*web("a"), "  replicas: 3\n"].concat())
+        );
+    }
+
+    const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: boats.example.com}\nspec:\n  group: example.com\n  \
+        scope: Namespaced\n  names: {kind: Boat, plural: boats}\n  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, \
+        x-kubernetes-preserve-unknown-fields: true}}}]\n";
+    const BOAT: &str = "apiVersion: example.com/v1\nkind: Boat\nmetadata: {name: canoe}\n";
+
+    #[test]
+    fn a_definition_and_its_object_take_two_applies_and_the_second_is_offered() {
+        let text = [DEFINITION, "---\n", BOAT].concat();
+        let mut state = settled("");
+        state.update(EditorMsg::Edit(text.clone()));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1));
+        let refused = state.editor.diagnostics[0].clone();
+        assert!(refused.message.contains("ensure CRDs are installed first"));
+        assert_eq!(refused.repair, None, "it is not established yet");
+        state.update(TimelineMsg::Seconds(5));
+        let repair = state.editor.diagnostics[0]
+            .repair
+            .clone()
+            .expect("an offer");
+        assert_eq!(repair.apply(&text).as_deref(), Some(&*text));
+        assert_eq!(
+            state.announcer.notice(),
+            "Boat is defined now: the manifest can be applied again"
+        );
+        state.update(EditorMsg::Edit(text));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Applied);
+        assert!(state.editor.diagnostics.iter().all(|told| !told.error));
+    }
+
+    #[test]
+    fn an_object_is_offered_again_when_its_definition_comes_from_the_console_and_not_before() {
+        let mut state = settled("");
+        state.update(EditorMsg::Edit(BOAT.into()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(5));
+        assert_eq!(state.editor.diagnostics[0].repair, None);
+        state.update(ConsoleMsg::Enter(format!(
+            "kubectl apply -f - <<EOF\n{DEFINITION}EOF"
+        )));
+        state.update(TimelineMsg::Seconds(5));
+        assert!(
+            state.editor.diagnostics[0].repair.is_some(),
+            "{:?}",
+            state.editor.diagnostics
+        );
+        // An edited text is tried anew.
+        state.update(EditorMsg::Edit(BOAT.replace("canoe", "kayak")));
+        state.update(EditorMsg::Check);
+        while !state.editor.dry_run_next(&state.timeline.run) {}
+        assert!(state.editor.diagnostics.iter().all(|told| !told.error));
     }
 
     #[test]

@@ -48,7 +48,8 @@ impl Outgoing {
                 | Action::Client(_)
                 | Action::Remote(..)
                 | Action::Beside(..)
-                | Action::Interrupt,
+                | Action::Interrupt
+                | Action::Stop(_),
             ) => return None,
             Outgoing::Advance(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
         })

@@ -45,7 +45,11 @@ pub fn commands(run: &Run) -> Vec<HistoryCommand> {
                 Action::Kubectl(line) => line.clone(),
                 Action::Fault(_) => command.to_string().into(),
                 // Part of the command that waits.
-                Action::Poll | Action::Edited(_) | Action::Client(_) | Action::Interrupt => {
+                Action::Poll
+                | Action::Edited(_)
+                | Action::Client(_)
+                | Action::Interrupt
+                | Action::Stop(_) => {
                     return None;
                 }
                 Action::Request(request) => request.command.as_str().into(),
@@ -249,7 +253,7 @@ pub fn recalled(run: &Run, event: &str) -> Option<HistoryCommand> {
 /// Output of `history`.
 pub fn printed(run: &Run) -> Vec<OutputLine> {
     let line = |ran: HistoryCommand| OutputLine {
-        again: Some(ran.number),
+        enters: Some(format!("!{}", ran.number)),
         ..OutputLine::new(
             format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line),
             false,
@@ -471,19 +475,19 @@ mod tests {
         let written = state.timeline.run.journal().len();
         state.update(TimelineMsg::Seek(500));
         enter(&mut state, "history");
-        let told: Vec<(&str, Option<usize>)> = state
+        let told: Vec<(&str, Option<&str>)> = state
             .console
             .lines
             .iter()
             .rev()
             .take(2)
-            .map(|line| (line.text.as_str(), line.again))
+            .map(|line| (line.text.as_str(), line.enters.as_deref()))
             .collect();
         assert_eq!(
             told,
             [
-                ("   2  00:30.000  kubectl get nodes", Some(2)),
-                ("   1  00:00.000  kubectl apply -f -", Some(1))
+                ("   2  00:30.000  kubectl get nodes", Some("!2")),
+                ("   1  00:00.000  kubectl apply -f -", Some("!1"))
             ]
         );
         enter(&mut state, "help");

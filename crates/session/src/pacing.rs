@@ -178,7 +178,7 @@ impl FramePacing {
         }
         if state.editor.in_dry_run() {
             while state.editor.in_dry_run() && left() {
-                state.editor.dry_run_next(&state.timeline.run);
+                state.dry_run_next();
             }
             return !state.editor.in_dry_run();
         }

@@ -36,6 +36,8 @@ use views::shape::Scene;
 pub type Standings = BTreeMap<String, Message>;
 /// Maximum number of objects whose state is computed for a list.
 const MAX_STANDINGS: usize = 20;
+/// Maximum number of objects between a selected one and the outermost that controls it.
+const MAX_OWNERS: usize = 8;
 
 /// State of the whole page.
 pub struct State {
@@ -163,6 +165,7 @@ impl State {
         if acts && !lesson::is_lesson(&self.editor.text) {
             self.editor.outdate(&self.timeline.run);
         }
+        self.offer_again();
         self.tick_lesson();
     }
 
@@ -228,13 +231,39 @@ impl State {
     }
 
     pub(super) fn edit(&mut self, msg: EditorMsg) {
+        let applies = matches!(msg, EditorMsg::Apply { .. });
         let effects = self.editor.update(msg, &mut self.timeline.run);
         self.perform(effects);
+        if applies {
+            self.offer_places();
+        }
     }
 
     pub(super) fn select(&mut self, msg: SelectionMsg) {
         let effects = self.selection.update(msg, &self.timeline.run);
         self.perform(effects);
+        self.offer_places();
+    }
+
+    /// Advances the dry run of the manifest by one document.
+    pub fn dry_run_next(&mut self) {
+        if self.editor.dry_run_next(&self.timeline.run) {
+            self.offer_places();
+        }
+    }
+
+    /// Offers to put fragments of the manifest into the selected object, or the one that controls it.
+    fn offer_places(&mut self) {
+        let mut keys: Vec<ObjectRef> = self.selection.selected.iter().cloned().collect();
+        let store = self.timeline.run.sim().store();
+        while let Some(object) = keys.last().and_then(|key| store.get(key))
+            && let Some(owner) = object.meta.controller()
+            && let Some(kind) = Kind::from_api(&owner.api_version, &owner.kind)
+            && keys.len() < MAX_OWNERS
+        {
+            keys.push(ObjectRef::new(kind, &object.meta.namespace, &owner.name));
+        }
+        self.editor.offer_places(&keys);
     }
 
     pub(super) fn compare(&mut self, msg: CompareMsg) {
@@ -271,6 +300,7 @@ impl State {
                 Effect::Print(lines) => self.submit_line(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
                     self.editor.forget_drift();
+                    self.console.forget_jobs(&self.timeline.run);
                     self.marks = JournalMarks::default();
                     self.drawing.forget();
                 }
@@ -316,6 +346,9 @@ impl State {
         } else {
             self.announcer.say(notice)
         }
+        if let Some(number) = answer.job {
+            self.console.begin_job(number, &self.timeline.run);
+        }
         if prints {
             self.submit_line(ConsoleMsg::Print(answer.lines));
         }
@@ -343,6 +376,7 @@ impl State {
     fn apply_next(&mut self) {
         let effects = self.editor.apply_next(&mut self.timeline.run);
         self.perform(effects);
+        self.offer_places();
     }
 
     /// Continues the apply of a long manifest, or polls the waiting commands.
@@ -353,6 +387,14 @@ impl State {
         }
         let lines = self.timeline.run.poll();
         self.submit_line(ConsoleMsg::Print(lines));
+        self.offer_again();
+    }
+
+    /// Offers to apply a manifest again whose kinds are defined by now.
+    fn offer_again(&mut self) {
+        if let Some(notice) = self.editor.offer_again(&self.timeline.run) {
+            self.announcer.say(notice);
+        }
     }
 
     /// Runs towards a time with a budget of tasks, stopping at breakpoints. Returns true when there is nothing left to run.

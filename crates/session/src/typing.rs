@@ -5,6 +5,7 @@ use super::effect::Effect;
 use super::manifest_file;
 use super::state::State;
 use crate::console;
+use actions::OutputLine;
 
 impl State {
     pub(super) fn submit_line(&mut self, msg: ConsoleMsg) {
@@ -20,13 +21,19 @@ impl State {
     }
 
     fn type_line(&mut self, msg: ConsoleMsg) {
-        if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg
-            && let Some(save) = manifest_file::saves(line, &self.editor.text, &self.timeline.run)
-        {
-            self.perform(vec![Effect::Fork, Effect::Execute(save)]);
+        let (mut notice, mut offer) = (None, None);
+        if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg {
+            let (line, text) = (line.trim(), &self.editor.text);
+            offer = manifest_file::offer(line, text, &self.timeline.run);
+            if let Some(save) = manifest_file::saves(line, text, &self.timeline.run) {
+                self.perform(vec![Effect::Fork, Effect::Execute(save.action)]);
+                notice = save.notice;
+            }
         }
         let applies = matches!(&msg, ConsoleMsg::Enter(line) if manifest_file::applies(line, &self.editor.text, &self.timeline.run));
-        let effects = self.console.update(msg, &mut self.timeline.run);
+        let mut effects = self.console.update(msg, &mut self.timeline.run);
+        effects.splice(..0, notice.map(|line| Effect::Print(vec![line])));
+        effects.extend(offer.map(|line| Effect::Print(vec![line])));
         self.perform(effects);
         let mut answer = self
             .console
@@ -34,7 +41,8 @@ impl State {
             .iter()
             .rev()
             .take_while(|line| line.entered.is_none());
-        if applies && !answer.any(|line| line.error) {
+        let is_failure = |line: &OutputLine| line.error && !line.text.starts_with("Warning: ");
+        if applies && !answer.any(is_failure) {
             self.editor.note_applied(&self.timeline.run);
         }
     }

@@ -46,14 +46,19 @@ pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
         word: pod.word.clone(),
         note,
         stale: pod.stale,
+        containers: pod.containers.clone(),
     }
 }
 
 /// Label of a Pod for screen readers.
 pub fn pod_label(pod: &Pod) -> Message {
-    match pod.node.is_empty() {
+    let label = match pod.node.is_empty() {
         true => msg::pod_label(&pod.id.name, &pod.word),
         false => msg::pod_label_on(&pod.id.name, &pod.word, &pod.node),
+    };
+    match &pod.containers {
+        Some(of) => msg::pod_label_containers(label, of.ready, of.total, of.restarts),
+        None => label,
     }
 }
 

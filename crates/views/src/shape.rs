@@ -4,7 +4,7 @@ use crate::loops::model::{Loop, Pass};
 use i18n::format::Px;
 use i18n::{Message, msg};
 use projection::budget::Budget;
-use projection::model::{ControllerCard, Id, PodBlock, PodState};
+use projection::model::{ControllerCard, Id, PodBlock, PodContainers, PodState};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -123,6 +123,7 @@ pub enum CardBody {
         word: Message,
         note: Message,
         stale: bool,
+        containers: Option<Rc<PodContainers>>,
     },
     /// Pod as a tile: glyph, end of its name, position, whether its owner is selected, and whether it is of an older revision.
     Tile {

@@ -47,7 +47,7 @@ export type ErrorCode = 'element' | 'attribute' | 'frame' | 'source' | 'webassem
 
 /** The `detail` of each event. */
 export interface LoopScopeEvents {
-  ready: { methods: string[] };
+  ready: { methods: string[]; version: string };
   play: { time: number };
   pause: { time: number };
   marker: { time: number; label: string; index: number };

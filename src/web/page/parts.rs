@@ -287,7 +287,9 @@ impl Page {
                 open={self.panels.console || narrow}
                 narrow={narrow}
                 on_line={calls.line.clone()}
+                jobs={state.console.jobs(&state.timeline.run)}
                 on_stop={calls.stop.clone()}
+                on_stop_job={calls.on.reform(|number| ConsoleMsg::Stop(number).into())}
                 on_open={calls.console.clone()}
                 on_find={calls.find.clone()}
                 on_select={calls.select.clone()}

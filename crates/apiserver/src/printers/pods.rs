@@ -122,6 +122,11 @@ impl PodSummary {
         summary
     }
 
+    /// Number of restarts in the RESTARTS column.
+    pub fn restarts(&self) -> i64 {
+        self.restarts.count
+    }
+
     /// Formats the RESTARTS column at `now`, in seconds since 1970.
     fn restarts_text(&self, now: i64) -> String {
         let count = self.restarts.count;

@@ -21,7 +21,7 @@ mod tools;
 
 pub use line::LineCommand;
 pub use machine::{Kubectl, Machine};
-pub use reads::only_reads;
+pub use reads::{commands, only_reads};
 use shell_syntax::script;
 pub use shell_syntax::{here_words, parse};
 

@@ -23,6 +23,28 @@ pub fn only_reads(line: &str, kubectl: KubectlReads) -> bool {
     }
 }
 
+/// Returns the words of each command of a line, also of those in blocks; a word with an expansion is empty.
+pub fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut open: Vec<ShellScript> = parse::parse(line).into_iter().collect();
+    while let Some(script) = open.pop() {
+        for step in &script.steps {
+            match step {
+                Step::Pipeline(commands, _) => {
+                    for simple in commands {
+                        let words = simple.words.iter().map(|word| literal(word));
+                        all.push(words.map(Option::unwrap_or_default).collect());
+                        open.extend(simple.block.iter().map(|block| (*block.script).clone()));
+                    }
+                }
+                Step::Define(_, script) => open.push((**script).clone()),
+                _ => {}
+            }
+        }
+    }
+    all
+}
+
 fn reads(script: &ShellScript, kubectl: KubectlReads) -> bool {
     script.steps.iter().all(|step| match step {
         Step::Pipeline(commands, _) => commands.iter().all(|simple| simple_reads(simple, kubectl)),

@@ -1,5 +1,6 @@
 //! Reads the engine's objects into a [`Model`]. Only this folder knows the API's types.
 
+mod containers;
 mod filter;
 mod pod_filter;
 mod pods;

@@ -510,6 +510,7 @@ fn read(object: &Object, family: &str) -> Pod {
             .first()
             .map(|container| container.image.clone())
             .unwrap_or_default(),
+        containers: super::containers::of(object, body).map(Rc::new),
         owner: Rc::default(),
         labels: Rc::default(),
     }

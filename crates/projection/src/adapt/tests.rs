@@ -667,3 +667,61 @@ fn a_budget_is_about_the_workload_whose_pods_it_selects() {
         .collect();
     assert_eq!(targets, [uid(31), uid(32)]);
 }
+
+#[test]
+fn containers_of_a_pod_are_told_one_by_one_where_there_are_several() {
+    let containers = |spec: Value, status: Value| {
+        let pod = object(
+            Kind::Pod,
+            json!({ "metadata": { "name": "a", "namespace": "default", "uid": uid(1) }, "spec": spec, "status": status }),
+        );
+        let mut pods = Pods::default();
+        pods.take(&pod, false, &|_| None);
+        pods.get(Uid(1)).expect("the Pod").containers.clone()
+    };
+    let one = |name: &str| json!({ "name": name, "image": "nginx:1.27" });
+    let (running, ready) = (
+        json!({ "name": "web", "ready": false, "state": { "running": {} } }),
+        json!({ "name": "web", "ready": true, "state": { "running": {} } }),
+    );
+    let alone = json!({ "containers": [one("web")], "nodeName": "node-1" });
+    let status = |all: Value| json!({ "phase": "Running", "containerStatuses": all });
+    assert_eq!(containers(alone.clone(), status(json!([running]))), None);
+    let again = containers(
+        alone,
+        status(json!([{ "name": "web", "restartCount": 3, "state": { "waiting": { "reason": "CrashLoopBackOff" } } }])),
+    )
+    .expect("it restarted");
+    assert_eq!((again.restarts, again.list[0].state), (3, PodState::Failed));
+    let mut sidecar = one("proxy");
+    sidecar["restartPolicy"] = json!("Always");
+    let several = containers(
+        json!({ "initContainers": [sidecar, one("copy"), one("wait")], "containers": [one("web"), one("log")], "nodeName": "node-1" }),
+        json!({
+            "phase": "Pending",
+            "initContainerStatuses": [
+                { "name": "proxy", "ready": true, "started": true, "state": { "running": {} } },
+                { "name": "copy", "state": { "terminated": { "exitCode": 0 } } },
+                { "name": "wait", "state": { "running": {} } },
+            ],
+            "containerStatuses": [ready, { "name": "log", "state": { "waiting": { "reason": "PodInitializing" } } }],
+        }),
+    )
+    .expect("there are several");
+    let states: Vec<_> = several
+        .list
+        .iter()
+        .map(|one| (one.name.as_str(), one.state))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("copy", PodState::Succeeded),
+            ("wait", PodState::Creating),
+            ("proxy", PodState::Ready),
+            ("web", PodState::Ready),
+            ("log", PodState::Pending),
+        ]
+    );
+    assert_eq!((several.total, several.restarts), (3, 0));
+}

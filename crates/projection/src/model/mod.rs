@@ -14,7 +14,7 @@ pub use crate::block::PodBlock;
 pub use id::Id;
 use k8s_model::natural::natural_cmp;
 pub use node::Node;
-pub use pod::{Pod, PodState};
+pub use pod::{Container, Pod, PodContainers, PodState};
 pub use service::{Endpoint, PENDING, Service, ServicePort};
 use std::collections::BTreeMap;
 use std::rc::Rc;

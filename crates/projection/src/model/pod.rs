@@ -80,6 +80,30 @@ impl PodState {
     }
 }
 
+/// Containers of a Pod.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PodContainers {
+    /// Number of ready containers, sidecars included; the first number of kubectl's READY column.
+    pub ready: usize,
+    /// Number of containers and sidecars; the second number of that column.
+    pub total: usize,
+    /// RESTARTS column.
+    pub restarts: i64,
+    /// Init containers in the order in which they start, then sidecars, then the others.
+    pub list: Vec<Container>,
+}
+
+/// View model of a container.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Container {
+    /// Name.
+    pub name: Str,
+    /// True for an init container that ends before the next one starts.
+    pub is_init: bool,
+    /// State class of the container alone.
+    pub state: PodState,
+}
+
 /// View model of a Pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pod {
@@ -115,6 +139,8 @@ pub struct Pod {
     pub unscheduled: String,
     /// Image of its first container.
     pub image: Str,
+    /// Containers, unless it is one that has not restarted.
+    pub containers: Option<Rc<PodContainers>>,
     /// Uid of its controller; empty if it has none.
     pub owner: Rc<str>,
     /// Labels, such as `app=nginx`.

@@ -1,8 +1,8 @@
 //! kubectl commands of the page that still wait: for a condition, for a line of input, or for an edited text.
 
 use super::Run;
-use actions::Action;
-use kubectl::{BesideAct, Session};
+use actions::{Action, Job};
+use kubectl::BesideAct;
 use std::rc::Rc;
 
 impl Run {
@@ -54,8 +54,23 @@ impl Run {
         !self.shown.live.host.waiting.terminal.is_empty()
     }
 
+    /// Returns the waiting commands of the terminal, oldest first, each with its number; none in the past.
+    pub fn jobs(&self) -> &[Job] {
+        if self.follows || self.past.is_some() || self.replay_end.is_some() {
+            &[]
+        } else {
+            &self.shown.live.host.waiting.terminal
+        }
+    }
+
+    /// Ends a waiting command of the terminal; returns false if there is none of this number.
+    pub fn stop(&mut self, number: u32) -> bool {
+        let waits = self.jobs().iter().any(|job| job.number == number);
+        waits && self.command(Action::Stop(number)).changed
+    }
+
     /// Returns the newest waiting command of the terminal, which [`Run::interrupt`] ends; none in the past.
-    fn interruptible(&self) -> Option<&Session> {
+    pub fn interruptible(&self) -> Option<&Job> {
         self.shown
             .live
             .host
@@ -68,6 +83,7 @@ impl Run {
     /// its own.
     pub fn waiting(&self) -> Option<&str> {
         self.interruptible()
+            .map(|job| &job.session)
             .filter(|session| session.edits().is_none() && !session.goes_on())
             .map(|session| &*session.text)
     }

@@ -7,7 +7,7 @@ use crate::shape::{CardBody, CardTable, Item, NodeBody, OLD_REVISION_ALPHA, Rect
 use crate::variant;
 use i18n::format::{Px, count, sentence, volume as volume_name};
 use i18n::{Message, msg};
-use projection::model::PodState;
+use projection::model::{PodContainers, PodState};
 
 /// Colour of a Pod's status.
 fn state_ink(state: PodState) -> &'static str {
@@ -112,6 +112,7 @@ pub(super) fn pod(painter: &mut Painter, item: &Item) {
         tail,
         word,
         note,
+        containers,
         ..
     } = &item.body
     else {
@@ -177,8 +178,61 @@ pub(super) fn pod(painter: &mut Painter, item: &Item) {
         painter.run(x + wide, h / 2.0, room - wide, &says);
     } else {
         painter.run(x, h / 2.0 - 8.0, room, &[(lead, plain), (tail, name)]);
-        painter.run(x, h / 2.0 + 8.0, room, &says);
+        let at = (w - left, h / 2.0 + 8.0);
+        let taken = match containers {
+            Some(of) => pod_containers(painter, of, at, room - painter.width(says[0].1, &word)),
+            None => 0.0,
+        };
+        // The containers come before the node.
+        let all = painter.width(says[0].1, &word) + painter.width(SMALL, &note) <= room - taken;
+        painter.run(x, at.1, room - taken, if all { &says } else { &says[..1] });
     }
+}
+
+/// Draws the containers of a Pod and its restarts to the left of a position; returns the width they take. A glyph each where there is
+/// room, init containers first and set apart, otherwise READY as kubectl prints it.
+fn pod_containers(
+    painter: &mut Painter,
+    of: &PodContainers,
+    (right, y): (f64, f64),
+    room: f64,
+) -> f64 {
+    const GLYPH: f64 = 12.0;
+    const STEP: f64 = 14.0;
+    const GAP: f64 = 8.0;
+    let mut taken = 0.0;
+    if of.restarts > 0 {
+        let count = of.restarts.to_string();
+        painter.text_end(right, y, room, SMALL, &count);
+        taken += painter.width(SMALL, &count) + 3.0 + GLYPH;
+        painter.icon("i-restart", right - taken, y - GLYPH / 2.0, GLYPH, "text-3");
+        taken += GAP;
+    }
+    if of.list.len() == 1 {
+        return taken;
+    }
+    let inits = of.list.iter().filter(|one| one.is_init).count();
+    let apart = if inits > 0 && inits < of.list.len() {
+        5.0
+    } else {
+        0.0
+    };
+    let wide = of.list.len() as f64 * STEP - (STEP - GLYPH) + apart;
+    if taken + wide + GAP > room {
+        let ready = format!("{}/{}", of.ready, of.total);
+        painter.text_end(right - taken, y, room, SMALL, &ready);
+        return taken + painter.width(SMALL, &ready) + GAP;
+    }
+    let start = right - taken - wide;
+    for (at, one) in of.list.iter().enumerate() {
+        let x = start + at as f64 * STEP + if at >= inits { apart } else { 0.0 };
+        painter.icon(one.state.glyph(), x, y - GLYPH / 2.0, GLYPH, "text");
+    }
+    if apart > 0.0 {
+        let x = start + inits as f64 * STEP + 1.0;
+        painter.rect(Rect::new(x, y - 5.0, 1.0, 10.0), 0.0, "border-strong", None);
+    }
+    taken + wide + GAP
 }
 
 /// Breaks the word of a state and its note into two lines: between them, or within a word that is too long, before a capital letter.

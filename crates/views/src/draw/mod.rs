@@ -150,7 +150,10 @@ mod tests {
     use super::*;
     use crate::shape::{Rect, Scene};
     use i18n::{Catalogue, Message};
-    use projection::model::{ControllerCard, Counter, Id, Metric, PodState, Tone};
+    use projection::model::{
+        Container, ControllerCard, Counter, Id, Metric, PodContainers, PodState, Tone,
+    };
+    use std::rc::Rc;
 
     /// Returns the texts of the lines and pills, in paint order.
     fn texts(parts: &[Primitive]) -> Vec<String> {
@@ -191,10 +194,61 @@ mod tests {
             word: Message::state("ContainerCreating"),
             note: Message::default(),
             stale: false,
+            containers: None,
         };
         assert_eq!(
             texts(&lowered(pod, 114.0, 60.0)),
             ["web-0", "Container", "Creating"]
+        );
+    }
+
+    #[test]
+    fn a_pod_of_several_containers_has_a_glyph_for_each_or_their_number() {
+        let pod = |list: usize| {
+            let one = |at: usize| Container {
+                name: "c".into(),
+                is_init: at == 0,
+                state: PodState::Ready,
+            };
+            CardBody::Pod {
+                state: PodState::Ready,
+                lead: "web-".into(),
+                tail: "0".into(),
+                word: PodState::Ready.word(),
+                note: Message::name("node-1"),
+                stale: false,
+                containers: Some(Rc::new(PodContainers {
+                    ready: 2,
+                    total: list - 1,
+                    restarts: 4,
+                    list: (0..list).map(one).collect(),
+                })),
+            }
+        };
+        let glyphs = |parts: &[Primitive]| {
+            let icons = parts
+                .iter()
+                .filter(|part| matches!(part, Primitive::Icon(icon) if icon.size == 12.0));
+            icons.count()
+        };
+        // Three containers, and the mark of the restarts. The node has no room beside them.
+        let parts = lowered(pod(3), 196.0, 50.0);
+        assert_eq!(
+            (texts(&parts), glyphs(&parts)),
+            (vec!["web-0".to_owned(), "4".into(), "Ready".into()], 4)
+        );
+        let parts = lowered(pod(12), 196.0, 50.0);
+        assert_eq!(
+            (texts(&parts), glyphs(&parts)),
+            (
+                vec![
+                    "web-0".to_owned(),
+                    "4".into(),
+                    "2/11".into(),
+                    "Ready".into()
+                ],
+                1
+            )
         );
     }
 

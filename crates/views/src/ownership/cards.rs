@@ -89,6 +89,7 @@ pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
         word: pod.word.clone(),
         note,
         stale: pod.stale,
+        containers: pod.containers.clone(),
     }
 }
 

@@ -1,0 +1,246 @@
+//! `/loopscope/environment`: episodes for agents, with the routes of OpenEnv's HTTP servers: `reset`, `step`, `state`, `health`.
+//!
+//! An episode begins with a fresh cluster, and ends when its goal holds or its steps are used up. The reward of a step is 1 if the goal holds,
+//! otherwise 0; without a goal there is none. A seed and the actions determine every observation.
+
+use super::cluster::Cluster;
+use super::explanation::evaluate;
+use super::http_request::HttpRequest;
+use super::status::{Answer, failure, not_allowed};
+use actions::Action;
+use controller_runtime::cluster::ClusterConfig;
+use fault::Fault;
+use k8s_model::time::SECOND;
+use kubectl::BesideAct;
+use kubectl::parse::split;
+use lesson::expr::Expr;
+use scenario::resolve;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Virtual seconds after which a command that still waits is interrupted.
+const PATIENCE: u64 = 600;
+/// Largest number of nodes of an episode.
+const MAX_NODES: usize = 5_000;
+/// Longest span of one step, in seconds.
+const LONGEST: f64 = 24.0 * 3_600.0;
+
+/// Beginning of an episode.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Task {
+    /// Seed of names and uids.
+    seed: u64,
+    /// Number of nodes.
+    nodes: usize,
+    /// Manifest that is applied first; the cluster settles afterwards.
+    manifest: String,
+    /// Faults injected after that, in the syntax of scenarios.
+    faults: Vec<String>,
+    /// Expression that holds once the task is done.
+    goal: String,
+    /// Number of steps after which the episode ends.
+    max_steps: u64,
+    /// Virtual seconds that pass in each step.
+    seconds_per_step: f64,
+    /// Identity of the episode, for the client.
+    episode_id: String,
+}
+
+impl Default for Task {
+    fn default() -> Task {
+        Task {
+            seed: 1,
+            nodes: 3,
+            manifest: String::new(),
+            faults: Vec::new(),
+            goal: String::new(),
+            max_steps: 100,
+            seconds_per_step: 5.0,
+            episode_id: String::new(),
+        }
+    }
+}
+
+/// Running episode.
+#[derive(Clone, Debug, Default)]
+pub struct Episode {
+    task: Task,
+    goal: Option<Expr>,
+    steps: u64,
+    done: bool,
+}
+
+/// Action of a step: what a person could do in the page.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum StepAction {
+    /// Command line of kubectl; its end is awaited.
+    Kubectl(String),
+    /// Manifest to apply.
+    Apply(String),
+    /// Virtual seconds to wait.
+    Wait(f64),
+    /// Fault, in the syntax of scenarios.
+    Fault(String),
+}
+
+/// Handles a request about episodes.
+pub fn answer(cluster: &mut Cluster, request: &HttpRequest, name: &str) -> Option<Answer> {
+    let body = || match request.body.is_empty() {
+        true => Ok(json!({})),
+        false => request.own_object("Episode"),
+    };
+    let result = match (name, request.method.as_str()) {
+        ("health", "GET") => Ok(json!({ "status": "healthy" })),
+        ("state", "GET") => Ok(state(cluster)),
+        ("reset" | "step", "POST") => match body() {
+            Ok(body) if name == "reset" => reset(cluster, body),
+            Ok(body) => step(cluster, &body),
+            Err(error) => return Some(Answer::error(&error, None)),
+        },
+        ("health" | "state" | "reset" | "step", _) => return Some(not_allowed()),
+        _ => return None,
+    };
+    Some(match result {
+        Ok(value) => Answer::json(200, &value),
+        Err(problem) => failure(400, "BadRequest", &problem),
+    })
+}
+
+fn state(cluster: &Cluster) -> Value {
+    let Episode {
+        task, steps, done, ..
+    } = &cluster.episode;
+    json!({ "episode_id": task.episode_id, "step_count": steps, "done": done, "goal": task.goal, "reached": reached(cluster) })
+}
+
+/// Returns true if the goal of the episode holds; `None` without a goal.
+fn reached(cluster: &Cluster) -> Option<bool> {
+    let goal = cluster.episode.goal.as_ref()?;
+    Some(evaluate(&cluster.host.sim, goal) == Value::Bool(true))
+}
+
+/// Begins an episode.
+fn reset(cluster: &mut Cluster, body: Value) -> Result<Value, String> {
+    let task: Task = serde_json::from_value(body).map_err(|error| error.to_string())?;
+    if task.nodes > MAX_NODES {
+        return Err(format!("nodes must be a number from 0 to {MAX_NODES}"));
+    }
+    seconds(task.seconds_per_step)?;
+    let goal = match task.goal.trim() {
+        "" => None,
+        text => Some(Expr::of_instant(text).map_err(|error| {
+            let problem = lesson::read::of_expression(&error).english();
+            format!("goal: {problem}")
+        })?),
+    };
+    let faults = task.faults.iter().map(|line| {
+        let fault: Result<Fault, _> = line.trim().parse();
+        fault.map_err(|error| format!("faults: {}", error.printed()))
+    });
+    let faults = faults.collect::<Result<Vec<_>, _>>()?;
+    let config = ClusterConfig {
+        epoch: cluster.host.sim.config.epoch,
+        ..ClusterConfig::with_nodes(task.nodes)
+    };
+    cluster.renew(config, task.seed);
+    cluster.pass(SECOND);
+    if !task.manifest.trim().is_empty() {
+        cluster.apply(&task.manifest)?;
+        cluster.settle();
+    }
+    for fault in faults {
+        let result = cluster.act(Action::Fault(fault));
+        if result.failed {
+            return Err(result
+                .lines
+                .first()
+                .map_or_else(String::new, |line| line.text.clone()));
+        }
+    }
+    cluster.episode = Episode {
+        task,
+        goal,
+        ..Episode::default()
+    };
+    Ok(observed(cluster, "", false))
+}
+
+/// Runs an action, and lets time pass.
+fn step(cluster: &mut Cluster, body: &Value) -> Result<Value, String> {
+    if cluster.episode.done {
+        return Err("the episode is over: reset begins another".to_owned());
+    }
+    let action = body.get("action").unwrap_or(body).clone();
+    let action: StepAction = serde_json::from_value(action)
+        .map_err(|error| format!("an action is kubectl, apply, wait or fault: {error}"))?;
+    let (output, failed) = match action {
+        StepAction::Kubectl(line) => kubectl(cluster, &line),
+        StepAction::Apply(manifest) => match cluster.apply(&manifest) {
+            Ok(()) => (String::new(), false),
+            Err(problem) => (problem, true),
+        },
+        StepAction::Wait(span) => {
+            cluster.pass(seconds(span)?);
+            (String::new(), false)
+        }
+        StepAction::Fault(line) => {
+            let fault: Fault = resolve(line.trim(), &cluster.host.sim)
+                .parse()
+                .map_err(|error: fault::FaultError| error.printed().to_string())?;
+            let result = cluster.act(Action::Fault(fault));
+            let lines: Vec<&str> = result.lines.iter().map(|line| line.text.as_str()).collect();
+            (lines.join("\n"), result.failed)
+        }
+    };
+    let span = seconds(cluster.episode.task.seconds_per_step)?;
+    cluster.pass(span);
+    cluster.episode.steps += 1;
+    Ok(observed(cluster, &output, failed))
+}
+
+/// Returns the observation of a step with its reward, and ends the episode where it is over.
+fn observed(cluster: &mut Cluster, output: &str, failed: bool) -> Value {
+    let reached = reached(cluster);
+    let time = cluster.host.sim.now().seconds();
+    let episode = &mut cluster.episode;
+    episode.done = reached == Some(true) || episode.steps >= episode.task.max_steps;
+    json!({
+        "observation": { "output": output, "failed": failed, "seconds": time },
+        "reward": reached.map(|reached| if reached { 1.0 } else { 0.0 }), "done": episode.done,
+    })
+}
+
+/// Runs a kubectl command to its end, while time passes; returns its output.
+pub fn kubectl(cluster: &mut Cluster, line: &str) -> (String, bool) {
+    let words = split(line)
+        .iter()
+        .map(|word| resolve(word, &cluster.host.sim))
+        .collect();
+    let id = cluster.next_remote();
+    let mut ended = cluster.act_beside(id, BesideAct::Start(words, String::new()));
+    for waited in 0.. {
+        if ended.is_some() {
+            break;
+        }
+        if waited == PATIENCE {
+            ended = cluster.act_beside(id, BesideAct::Interrupt);
+            break;
+        }
+        cluster.pass(SECOND);
+        ended = cluster.act_beside(id, BesideAct::Poll);
+    }
+    let session = ended.as_ref().or_else(|| cluster.beside().session(id));
+    session.map_or_else(Default::default, |session| {
+        let output = [session.stdout.as_str(), session.stderr.as_str()].concat();
+        (output, session.exit != Some(0))
+    })
+}
+
+fn seconds(span: f64) -> Result<u64, String> {
+    if !(0.0..=LONGEST).contains(&span) {
+        return Err("seconds must be a number from 0 to 86400".to_owned());
+    }
+    Ok((span * SECOND as f64).round() as u64)
+}
