@@ -188,6 +188,31 @@ fn metrics_are_served_once_a_load_is_set() {
     );
 }
 
+#[test]
+fn metrics_are_served_of_pods_that_requests_reach() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, DEPLOYMENTS, &deployment("web", 2)).code, 201);
+    let service = json!({ "metadata": { "name": "web" }, "spec": { "selector": { "app": "web" }, "ports": [{ "port": 80 }] } });
+    let script = "while sleep 0.01; do wget -q -O- http://web; done";
+    let container =
+        json!({ "name": "c", "image": "busybox:1.28", "args": ["/bin/sh", "-c", script] });
+    let pod = json!({ "metadata": { "name": "load" }, "spec": { "containers": [container] } });
+    let objects = "/api/v1/namespaces/default";
+    assert_eq!(post(at, &format!("{objects}/services"), &service).code, 201);
+    assert_eq!(post(at, &format!("{objects}/pods"), &pod).code, 201);
+    pass(at, 10);
+    let pods = get(at, "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods").json();
+    let usage = |pod: &Value| pod["containers"][0]["usage"]["cpu"].clone();
+    let usages: Vec<Value> = pods["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(usage)
+        .collect();
+    assert_eq!(usages, [json!("0m"), json!("322m"), json!("322m")]);
+}
+
 fn page(at: SocketAddr, options: &str) -> (Vec<String>, String, Value) {
     let list = get(at, &format!("{CONFIG_MAPS}?{options}")).json();
     let names = list["items"]

@@ -46,11 +46,11 @@ impl Host {
             Action::Edited(text) => waiting.edited(sim, text),
             Action::Poll => waiting.poll(sim),
             Action::Interrupt => ActionResult {
-                changed: waiting.interrupt(),
+                changed: waiting.interrupt(sim),
                 ..ActionResult::default()
             },
             Action::Stop(number) => ActionResult {
-                changed: waiting.stop(*number),
+                changed: waiting.stop(sim, *number),
                 ..ActionResult::default()
             },
             Action::Fault(fault) => {

@@ -163,15 +163,23 @@ impl WaitingCommands {
         self.terminal.last()
     }
 
-    /// Ends the newest command of the terminal, as Ctrl+C does; returns false if none waits.
-    pub(super) fn interrupt(&mut self) -> bool {
-        self.terminal.pop().is_some()
+    /// Presses Ctrl+C for the newest command of the terminal; returns false if none waits.
+    pub(super) fn interrupt(&mut self, sim: &mut Sim) -> bool {
+        let newest = self.terminal.len().checked_sub(1);
+        newest.is_some_and(|at| self.press_interrupt(sim, at))
     }
 
-    /// Ends the command of the terminal with a number; returns false if it does not wait.
-    pub(super) fn stop(&mut self, number: u32) -> bool {
+    /// Presses Ctrl+C for the command of the terminal with a number; returns false if it does not wait.
+    pub(super) fn stop(&mut self, sim: &mut Sim, number: u32) -> bool {
         let at = self.terminal.iter().position(|job| job.number == number);
-        at.map(|at| self.terminal.remove(at)).is_some()
+        at.is_some_and(|at| self.press_interrupt(sim, at))
+    }
+
+    /// Ends a command, or the process in a container that it is attached to.
+    fn press_interrupt(&mut self, sim: &mut Sim, at: usize) -> bool {
+        self.terminal[at].session.press_interrupt(sim);
+        self.retain_waiting();
+        true
     }
 
     /// Acts on a command beside the terminal.

@@ -6,13 +6,13 @@ use super::heartbeats::Heartbeats;
 use super::informer::Cache;
 use super::key_state::KeyState;
 use super::limit::Limit;
+use super::load::Loads;
 use apiserver::journal::Actor;
 use apiserver::why::Why;
 use apiserver::{
     ApiError, ApiServer, Component, ControllerId, Definitions, DeleteOptions, Origin, StatusReason,
     Store,
 };
-use fault::Load;
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp, Uid};
 use serde_json::Value;
@@ -28,8 +28,8 @@ pub struct PassView<'a> {
     pub wall: Timestamp,
     /// Durations outside the control plane.
     pub timing: Timing,
-    /// Resource usage of Pods, as the resource metrics API shows it.
-    pub loads: &'a [Load],
+    /// Sources of the usage of Pods, which the resource metrics API shows.
+    pub loads: &'a Loads,
     /// Options of the cluster.
     pub config: &'a ClusterConfig,
     /// Heartbeats of the kubelets.

@@ -1,12 +1,98 @@
-//! Simulated resource usage of Pods, set by faults and read through the resource metrics API.
+//! Sources of the simulated resource usage of Pods: loads set by faults, and containers that send requests in a loop.
 
-use crate::informer::Cache;
 use apiserver::Store;
 use fault::Load;
 use k8s_model::pod::Pod;
-use k8s_model::{Kind, Object, Str};
+use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// Sources of the usage of Pods.
+#[derive(Clone, Debug, Default)]
+pub struct Loads {
+    /// Loads set by faults; of equal ones the last.
+    pub set: Vec<Load>,
+    /// Containers that send requests in a loop, and shells in them, by the uid of their Pod.
+    generators: BTreeMap<Uid, Rc<Vec<LoadGenerator>>>,
+    /// True once such a loop has begun.
+    has_generated: bool,
+}
+
+/// Container that sends the same requests again and again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadGenerator {
+    /// Pod of the container.
+    pub pod: ObjectRef,
+    /// Name of the container.
+    pub container: Str,
+    /// Shell that was started in the container; `None` for the command of the container.
+    pub shell: Option<ShellRun>,
+    /// One round of its loop.
+    pub round: RequestRound,
+}
+
+/// Run of a shell that was started in a container.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShellRun {
+    /// Time at which its loop began.
+    pub began: Time,
+    /// Time until which it counts unless it reports again: who leaves it says nothing.
+    pub until: Time,
+}
+
+/// Round of a loop that sends requests.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct RequestRound {
+    /// Requests in their order.
+    pub requests: Vec<LoopRequest>,
+    /// Time in the round during which it sleeps.
+    pub pause: Duration,
+}
+
+/// Request of a loop.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LoopRequest {
+    /// Address, with or without a scheme and a path.
+    pub url: Str,
+    /// Time limit of the client, if it is given one.
+    pub limit: Option<Duration>,
+}
+
+impl Loads {
+    /// Adds a loop that has begun or goes on, in place of an earlier run of its container or report of its shell.
+    pub fn add_generator(&mut self, pod: Uid, generator: LoadGenerator) {
+        self.has_generated = true;
+        let all = Rc::make_mut(self.generators.entry(pod).or_default());
+        let began = |one: &LoadGenerator| one.shell.map(|shell| shell.began);
+        let is_same = |other: &LoadGenerator| {
+            (&other.container, began(other)) == (&generator.container, began(&generator))
+        };
+        let is_over = |other: &LoadGenerator| {
+            let ends = other.shell.map(|shell| shell.until);
+            ends.zip(began(&generator))
+                .is_some_and(|(end, now)| end < now)
+        };
+        all.retain(|other| !is_same(other) && !is_over(other));
+        all.push(generator);
+    }
+
+    /// Forgets the containers of a Pod that is gone.
+    pub fn forget(&mut self, pod: Uid) {
+        self.generators.remove(&pod);
+    }
+
+    /// Returns the loops of containers, while they run, and of shells in them, with the uid of their Pod.
+    pub fn generators(&self) -> impl Iterator<Item = (Uid, &LoadGenerator)> {
+        self.generators
+            .iter()
+            .flat_map(|(pod, all)| all.iter().map(|one| (*pod, one)))
+    }
+
+    /// Returns true once a loop of requests has begun.
+    pub fn has_generated(&self) -> bool {
+        self.has_generated
+    }
+}
 
 /// Returns true if a load is set for these labels.
 pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
@@ -23,97 +109,31 @@ pub fn amount(loads: &[Load], what: &'static str, selector: &str) -> Option<i64>
         .map(|old| old.amount().as_millis())
 }
 
-fn is_running(object: &Object) -> bool {
+/// Returns true if a Pod runs.
+pub fn is_running(object: &Object) -> bool {
     object
         .pod()
         .is_some_and(|pod: &Pod| pod.status.phase == "Running")
 }
 
-/// Returns the load that applies to a Pod; the last one set wins.
-fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
+/// Returns the load that is set for a Pod, if it runs; the last one set wins.
+pub fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
     loads
         .iter()
         .rev()
         .find(|load| load.resource() == what && is_running(pod) && load.is_for(&pod.meta.labels))
 }
 
-/// Returns true if the resource metrics API has data for a Pod.
-pub fn is_known(loads: &[Load], pod: &Object) -> bool {
-    ["cpu", "memory"]
-        .into_iter()
-        .any(|what| of(loads, what, pod).is_some())
-}
-
-/// Returns the usage of a Pod in thousandths, from the cache; `None` if the Pod does not run or no load is set.
-pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<i64> {
-    let load = of(loads, what, pod)?;
-    Some(share(load, cache.list_in(Kind::Pod, &pod.meta.namespace)))
-}
-
-/// Returns the usage of a Pod in thousandths, from the server; `None` if the Pod does not run or no load is set.
-pub fn used(store: &Store, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
-    let load = of(loads, what, pod)?;
-    Some(share(
-        load,
-        store
-            .list(Kind::Pod)
-            .filter(|o| o.meta.namespace == pod.meta.namespace),
-    ))
-}
-
-/// Usage of many Pods: each load is divided once for all Pods of a namespace.
-#[derive(Debug)]
-pub struct Usage<'a> {
-    store: &'a Store,
-    loads: &'a [Load],
-    shares: BTreeMap<(usize, Str), i64>,
-}
-
-impl<'a> Usage<'a> {
-    pub fn new(store: &'a Store, loads: &'a [Load]) -> Usage<'a> {
-        Usage {
-            store,
-            loads,
-            shares: BTreeMap::new(),
-        }
-    }
-
-    /// Returns the usage of a Pod as [`used`] does, and 0 where no load is set.
-    pub fn of(&mut self, what: &str, pod: &Object) -> i64 {
-        let Some(load) = of(self.loads, what, pod) else {
-            return 0;
-        };
-        let place = self
-            .loads
-            .iter()
-            .position(|other| std::ptr::eq(other, load))
-            .unwrap_or(0);
-        let (store, namespace) = (self.store, &pod.meta.namespace);
-        let share = || {
-            share(
-                load,
-                store
-                    .list(Kind::Pod)
-                    .filter(|o| o.meta.namespace == *namespace),
-            )
-        };
-        *self
-            .shares
-            .entry((place, namespace.clone()))
-            .or_insert_with(share)
-    }
-}
-
 /// Returns the memory usage of a Pod in bytes, if a load is set.
 pub fn memory(loads: &[Load], pod: &Object, store: &Store) -> Option<i64> {
-    Some(used(store, loads, "memory", pod)? / 1000)
+    let load = of(loads, "memory", pod)?;
+    Some(share(load, store, &pod.meta.namespace) / 1000)
 }
 
-/// Returns the share of each running Pod that matches.
-fn share<'a>(load: &Load, pods: impl Iterator<Item = &'a Rc<Object>>) -> i64 {
-    load.amount().as_millis()
-        / pods
-            .filter(|pod| is_running(pod) && load.is_for(&pod.meta.labels))
-            .count()
-            .max(1) as i64
+/// Returns the share of a load, in thousandths, of each running Pod of a namespace that matches.
+pub fn share(load: &Load, store: &Store, namespace: &str) -> i64 {
+    let is_meant = |pod: &&Rc<Object>| {
+        pod.meta.namespace == namespace && is_running(pod) && load.is_for(&pod.meta.labels)
+    };
+    load.amount().as_millis() / store.list(Kind::Pod).filter(is_meant).count().max(1) as i64
 }

@@ -6,9 +6,13 @@
 use crate::why::{Follows, explain};
 use apiserver::Why;
 use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
+use cluster_network::connectivity::host_and_port;
+use cluster_network::request_loop::round_of_command;
+use controller_runtime::load::is_running;
 use fault::Fault;
+use k8s_model::network::Service;
 use k8s_model::workload::StatefulSet;
-use k8s_model::{Body, Kind, Object, OwnerReference};
+use k8s_model::{Body, Kind, Labels, Object, OwnerReference};
 
 /// Returns the entry from which this one follows. `left` is the number of entries that may still be searched for the whole chain; at 0 the
 /// waking entry is used.
@@ -40,8 +44,8 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
     found.map(|at| (from + at) as EntryId).or(woke)
 }
 
-/// Returns the newest earlier command that set the load of an autoscaler's target, unless the autoscaler was written since: metrics are not
-/// written as objects.
+/// Returns the newest earlier command that set the load of an autoscaler's target, or the start or end of a Pod that sends requests to it,
+/// unless the autoscaler was written since: metrics are not written as objects.
 fn load_before(
     journal: Journal<'_>,
     id: EntryId,
@@ -54,9 +58,15 @@ fn load_before(
         Body::StatefulSet(body) => &body.spec.template.labels,
         _ => return None,
     };
+    let earlier = journal.first(id as usize).from(from);
     let decides = |entry: &Entry| match &entry.record {
         Record::Fault(fault) => {
             matches!(&**fault, Fault::Load(load) | Fault::EndLoad(load) if load.is_for(template))
+        }
+        Record::Write { op, object, before } if object.kind == Kind::Pod => {
+            let was = is_running(before.as_ref().unwrap_or(object)) && *op != Op::Added;
+            let is = is_running(object) && *op != Op::Deleted;
+            was != is && sends_to(object, template, earlier)
         }
         Record::Write { object, before, .. } => {
             object.kind == Kind::HorizontalPodAutoscaler
@@ -67,13 +77,35 @@ fn load_before(
         }
         _ => false,
     };
-    let found = journal
-        .first(id as usize)
-        .from(from)
-        .iter()
-        .rposition(decides)?;
+    let found = earlier.iter().rposition(decides)?;
     *left -= id as usize - from - found;
     Some((from + found) as EntryId)
+}
+
+/// Returns true if a container of a Pod sends requests in a loop to a Service that selects Pods with these labels.
+fn sends_to(object: &Object, labels: &Labels, earlier: Journal<'_>) -> bool {
+    let containers = object.pod().map(|pod| &pod.spec.containers[..]);
+    let mut rounds = containers.unwrap_or_default().iter().filter_map(|one| {
+        let words = one.command.iter().chain(&one.args);
+        let words: Vec<String> = words.map(ToString::to_string).collect();
+        round_of_command(&words, &|_| None)
+    });
+    rounds.any(|round| {
+        round.requests.iter().any(|request| {
+            let name = host_and_port(&request.url).0.split('.').next();
+            let service = earlier.iter().rev().find_map(|entry| {
+                let (_, object) = entry.write()?;
+                object
+                    .get::<Service>()
+                    .filter(|_| Some(object.meta.name.as_str()) == name)
+            });
+            service.is_some_and(|service| {
+                let selector = &service.spec.selector;
+                let is_had = |(key, value)| labels.get(key) == Some(value);
+                !selector.is_empty() && selector.iter().all(is_had)
+            })
+        })
+    })
 }
 
 /// Inputs of a decision.

@@ -198,7 +198,7 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
     let load = |amount: Quantity| Load::new("memory", own_labels(object), amount);
     let labels = load(Quantity::ZERO).labels();
     if !labels.is_empty() {
-        let said = load::is_said(&sim.kubelets.loads, "memory", &labels);
+        let said = load::is_said(&sim.kubelets.loads.set, "memory", &labels);
         offers.push(match said {
             true => ActionOffer::new(
                 msg::offer_free_memory(),

@@ -14,6 +14,7 @@ use apiserver::{
 };
 use cluster::Sim;
 use cluster::disk::Disks;
+use controller_runtime::load::LoadGenerator;
 use k8s_model::meta::CHANGE_CAUSE;
 use k8s_model::{Kind, Object, ObjectRef, Uid};
 use serde_json::{Value, json};
@@ -509,6 +510,11 @@ impl<'a> Client<'a> {
             ..Request::new(Verb::Create, key)
         })
         .map(drop)
+    }
+
+    /// Reports a loop of requests that a shell in a container runs.
+    pub fn add_generator(&mut self, pod: Uid, generator: LoadGenerator) {
+        self.sim.kubelets.loads.add_generator(pod, generator);
     }
 
     /// Ends the first process of a container of a Pod.

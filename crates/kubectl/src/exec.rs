@@ -395,7 +395,7 @@ pub fn attached(
     stdin: Stdin,
 ) -> impl PendingCommand + 'static {
     let shell = LineCommand {
-        machine: in_container(pod, container, command, stdin),
+        machine: in_container(pod, container, command, stdin).of_container(),
         remote: true,
     };
     Stay::new(
@@ -404,6 +404,7 @@ pub fn attached(
         shell,
         began,
         Staying {
+            tty: true,
             quiet: true,
             ..Staying::default()
         },
@@ -487,7 +488,7 @@ pub fn stay(
         Stdin::of(how.typed, text),
     );
     let shell = LineCommand {
-        machine,
+        machine: machine.of_container(),
         remote: true,
     };
     let how = Staying {
@@ -731,6 +732,11 @@ impl PendingCommand for Stay {
 
     fn takes_input(&self) -> bool {
         self.state == StayState::Running && self.shell.takes_input()
+    }
+
+    /// Through a terminal the signal reaches the process; without one kubectl ends, and the process goes on.
+    fn interrupt(&mut self, _: &mut Client<'_>) -> bool {
+        self.state == StayState::Running && self.how.tty && self.shell.machine.interrupt()
     }
 
     fn copy(&self) -> Box<dyn PendingCommand> {

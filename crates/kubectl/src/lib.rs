@@ -379,7 +379,23 @@ impl Session {
         matches!(&self.task, Outcome::Pending(command) if command.goes_on())
     }
 
-    /// Interrupts a waiting command, as ctrl-C does.
+    /// Presses Ctrl+C: interrupts the process in a container that the command is attached to, or else the command.
+    pub fn press_interrupt(&mut self, sim: &mut Sim) {
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
+        let mut goes_on = false;
+        let result = self.with_client(sim, |client| {
+            if let Outcome::Pending(command) = &mut task {
+                goes_on = command.interrupt(client);
+            }
+            Ok(task)
+        });
+        self.settle(result);
+        if !goes_on {
+            self.interrupt();
+        }
+    }
+
+    /// Ends a waiting command; a process in a container that it is attached to goes on.
     pub fn interrupt(&mut self) {
         if self.exit.is_none() {
             self.task = Outcome::Done;

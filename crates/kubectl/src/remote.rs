@@ -89,7 +89,10 @@ impl Remotes {
             RemoteAct::Start(_) => {}
             RemoteAct::Line(line) => drop(session.input(sim, line.as_deref())),
             RemoteAct::Poll => drop(session.poll(sim) == Progress::Done),
-            RemoteAct::Interrupt => session.interrupt(),
+            RemoteAct::Interrupt => {
+                session.press_interrupt(sim);
+                session.poll(sim);
+            }
         }
         let output = RemoteOutput {
             out: std::mem::take(&mut session.stdout),

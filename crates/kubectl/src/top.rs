@@ -1,4 +1,4 @@
-//! `kubectl top`: usage of Pods and nodes, where a load is set; without one there is no metrics API, as in a new cluster.
+//! `kubectl top`: usage of Pods and nodes; without a load there is no metrics API, as in a new cluster.
 
 use super::client::Client;
 use super::parse::Args;
@@ -6,9 +6,9 @@ use super::printers::table::Widths;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use apiserver::ObjectSelector;
-use controller_runtime::load::Usage;
+use cluster_network::usage::Usage;
 use k8s_model::quantity::Quantity;
-use k8s_model::{Kind, Str};
+use k8s_model::{Kind, Object, Str};
 use std::collections::BTreeMap;
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-headers sort-by= sum ~use-protocol-buffers ~show-capacity";
@@ -37,7 +37,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             ));
         }
     };
-    if client.sim().kubelets.loads.is_empty() {
+    if !Usage::new(client.sim().store(), &client.sim().kubelets.loads).is_available() {
         return Err(Failure::error("Metrics API not available"));
     }
     ObjectSelector::parse(args.get("selector"), args.get("field-selector"))
@@ -50,6 +50,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         Vec::new()
     };
     let mut usage = Usage::new(client.sim().store(), &client.sim().kubelets.loads);
+    let mut used = |pod: &Object| {
+        let mut of = |what: &str| usage.of(what, pod).unwrap_or(0);
+        (of("cpu"), of("memory"))
+    };
     let order = args.get("sort-by").unwrap_or("");
     if !matches!(order, "" | "cpu" | "memory") {
         return Err(Failure::error("--sort-by accepts only cpu or memory"));
@@ -72,10 +76,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             .filter_map(|pod| Some((pod, pod.pod()?)))
         {
             let sum = sums.entry(body.node_name.clone()).or_default();
-            *sum = (
-                sum.0.saturating_add(usage.of("cpu", pod)),
-                sum.1.saturating_add(usage.of("memory", pod)),
-            );
+            let (cpu, memory) = used(pod);
+            *sum = (sum.0.saturating_add(cpu), sum.1.saturating_add(memory));
         }
         for (_, node) in listed {
             let (cpu, memory) = sums
@@ -109,7 +111,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             .iter()
             .filter(|pod| pod.pod().is_some_and(|p| p.status.phase == "Running"))
         {
-            let used = (usage.of("cpu", pod), usage.of("memory", pod));
+            let used = used(pod);
             let mut row = |used: (i64, i64), container: Option<String>| {
                 let (cpu, memory) = show(used.0, used.1);
                 let named = namespaced

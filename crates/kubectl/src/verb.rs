@@ -93,6 +93,11 @@ pub trait PendingCommand {
         0
     }
 
+    /// Interrupts the process in a container that the command is attached to; returns false if Ctrl+C ends the command itself.
+    fn interrupt(&mut self, _: &mut Client<'_>) -> bool {
+        false
+    }
+
     /// Clones the command, since it is part of a checkpoint.
     fn copy(&self) -> Box<dyn PendingCommand>;
 }

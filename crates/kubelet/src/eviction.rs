@@ -114,7 +114,7 @@ impl Kubelets {
             }
             None => update_condition(&object, true, out),
         }
-        let victim = first_to_evict(node, &self.loads, out);
+        let victim = first_to_evict(node, &self.loads.set, out);
         let available = pressure.available();
         pressure.reclaim(victim.as_ref().map(|(_, used)| *used), now);
         let Some((object, used)) = victim else {

@@ -33,10 +33,10 @@ pub use containers::ContainerId;
 use controller_runtime::client::LoopClient;
 use controller_runtime::cluster::{ClusterConfig, Timing};
 use controller_runtime::informer::Cache;
+use controller_runtime::load::Loads;
 use controller_runtime::watch::Event;
 pub use descriptor::DESCRIPTOR;
 use eviction::EvictionManager;
-use fault::Load;
 use ipam::PodNetwork;
 use k8s_model::time::MS;
 use k8s_model::{ObjectRef, Str, Time, Uid};
@@ -65,8 +65,8 @@ pub struct Kubelets {
     /// Return times of kubelets that were down.
     back: BTreeMap<Str, Time>,
     eviction: EvictionManager,
-    /// Usage of Pods, as set by faults.
-    pub loads: Vec<Load>,
+    /// Sources of the usage of Pods.
+    pub loads: Loads,
     /// Interval of Lease renewals, in microseconds.
     heartbeat: u64,
     /// Number of the last node registered: each gets addresses of its own.
@@ -87,7 +87,7 @@ impl Kubelets {
             outages: Vec::new(),
             back: BTreeMap::new(),
             eviction: EvictionManager::default(),
-            loads: Vec::new(),
+            loads: Loads::default(),
             heartbeat,
             registered,
         }
@@ -161,6 +161,7 @@ impl Kubelets {
     fn forget(&mut self, uid: Uid) {
         self.release_ip(uid);
         self.workers.remove(&uid);
+        self.loads.forget(uid);
     }
 
     /// Frees the address of a Pod whose sandbox is gone.

@@ -26,7 +26,7 @@ impl PodSync<'_, '_> {
         else {
             return Jobs::new();
         };
-        match load::memory(&self.kubelets.loads, &self.object, self.out.store()) {
+        match load::memory(&self.kubelets.loads.set, &self.object, self.out.store()) {
             Some(used) if used > limit => self.ended(id, KILLED, EndCause::OutOfMemory),
             _ => Jobs::new(),
         }

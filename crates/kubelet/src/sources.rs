@@ -197,6 +197,19 @@ impl PodSync<'_, '_> {
         if words.all(|word| !word.contains("$(") && !word.contains("$$")) {
             return Cow::Borrowed(container);
         }
+        let variables = self.variables(container);
+        let expand = |word: &Str| {
+            let value = |name: &str| environment::find(&variables, name);
+            Str::from(environment::expand(word, value))
+        };
+        let mut own = container.clone();
+        own.command = own.command.iter().map(expand).collect();
+        own.args = own.args.iter().map(expand).collect();
+        Cow::Owned(own)
+    }
+
+    /// Returns the environment of a container: its own variables come before those of Services.
+    pub(super) fn variables(&self, container: &Container) -> Vec<(String, String)> {
         let (object, store) = (&self.object, self.out.store());
         let services = store.list(Kind::Service).map(|service| &**service);
         let services = environment::service_variables(object, services);
@@ -218,16 +231,7 @@ impl PodSync<'_, '_> {
                 },
             },
         );
-        let expand = |word: &Str| {
-            let value = |name: &str| {
-                environment::find(&declared, name).or_else(|| environment::find(&services, name))
-            };
-            Str::from(environment::expand(word, value))
-        };
-        let mut own = container.clone();
-        own.command = own.command.iter().map(expand).collect();
-        own.args = own.args.iter().map(expand).collect();
-        Cow::Owned(own)
+        declared.into_iter().chain(services).collect()
     }
 
     /// Returns the message for a missing source of a container's environment. Called for every container as it starts.

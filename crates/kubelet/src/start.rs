@@ -7,9 +7,11 @@ use super::containers::ContainerId;
 use super::pod_worker::{Jobs, PodStep};
 use super::{PodSync, containers, fetch, memory, sources, status};
 use apiserver::why::Why;
-use k8s_model::Str;
-use k8s_model::pod::{Pod, PodIp};
+use cluster_network::request_loop::{may_request, round_of_command};
+use controller_runtime::load::LoadGenerator;
+use k8s_model::pod::{Container, Pod, PodIp};
 use k8s_model::time::MS;
+use k8s_model::{Str, environment};
 use smol_str::format_smolstr;
 
 /// Time from the end of a container to the status that reports it.
@@ -173,13 +175,37 @@ impl PodSync<'_, '_> {
                 PodStep::Exit { id, code, run },
             ));
         }
-        if id == ContainerId::Regular(0) && !self.kubelets.loads.is_empty() {
+        self.begin_requests(container);
+        if id == ContainerId::Regular(0) && !self.kubelets.loads.set.is_empty() {
             jobs.push(self.then(memory::FILLS_US, PodStep::CheckMemory(id)));
         }
         if !container.lifecycle.is_null() {
             jobs.extend(self.post_start(id, container));
         }
         jobs
+    }
+
+    /// Records the requests that a started container sends in a loop.
+    fn begin_requests(&mut self, container: &Container) {
+        let mut words = container.command.iter().chain(&container.args);
+        if !words.any(|word| may_request(word)) {
+            return;
+        }
+        let container = self.expanded(container);
+        let words = container.command.iter().chain(&container.args);
+        let words: Vec<String> = words.map(ToString::to_string).collect();
+        let variables = self.variables(&container);
+        let variable = |name: &str| environment::find(&variables, name);
+        if let Some(round) = round_of_command(&words, &variable) {
+            let generator = LoadGenerator {
+                pod: self.object.key(),
+                container: container.name.clone(),
+                shell: None,
+                round,
+            };
+            let uid = self.object.meta.uid;
+            self.kubelets.loads.add_generator(uid, generator);
+        }
     }
 
     /// Returns a new id of a container.

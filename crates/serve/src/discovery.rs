@@ -7,6 +7,7 @@ use super::metrics;
 use super::status::Answer;
 use apiserver::conversion::ALIASES;
 use cluster::Sim;
+use cluster_network::usage::Usage;
 use k8s_model::Kind;
 use k8s_model::base64;
 use k8s_model::kind::{self, KindSpec, Subresource};
@@ -191,7 +192,8 @@ fn groups(sim: &Sim) -> Groups {
         }
         add(&mut groups, info.group, info.version, resource(info, parts));
     }
-    only_asked(&mut groups, !sim.kubelets.loads.is_empty());
+    let usage = Usage::new(sim.store(), &sim.kubelets.loads);
+    only_asked(&mut groups, usage.is_available());
     for alias in ALIASES {
         let info = alias.kind.info();
         add(

@@ -1,4 +1,4 @@
-//! `metrics.k8s.io`: usage of Pods, from the loads set by faults; a Pod without one uses nothing.
+//! `metrics.k8s.io`: usage of Pods; what is not known of it is 0.
 //!
 //! Models `metrics-server/pkg/api`.
 
@@ -7,7 +7,7 @@ use super::http_request::{HttpRequest, Target};
 use super::status::{Answer, no_such_path, not_allowed};
 use super::write::api_request;
 use apiserver::{Content, Subresource, Verb};
-use controller_runtime::load::Usage;
+use cluster_network::usage::Usage;
 use k8s_model::{Kind, Object, Str};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,16 +25,16 @@ pub const RESOURCES: [(&str, &str, bool); 2] = [
 
 /// Handles a request for usage.
 pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Option<Answer> {
-    // Without a load there is no metrics server.
-    if cluster.host.sim.kubelets.loads.is_empty() {
-        return None;
-    }
     if target.group != GROUP || target.version != VERSION || !target.part.is_empty() {
         return None;
     }
     let (_, kind_name, _) = *RESOURCES
         .iter()
         .find(|(resource, ..)| *resource == target.resource)?;
+    let sim = &cluster.host.sim;
+    if !Usage::new(sim.store(), &sim.kubelets.loads).is_available() {
+        return None;
+    }
     if !matches!(request.method.as_str(), "GET" | "HEAD") || request.on("watch") {
         return Some(not_allowed());
     }
@@ -60,6 +60,10 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> 
     };
     let sim = &cluster.host.sim;
     let mut usage = Usage::new(sim.store(), &sim.kubelets.loads);
+    let mut cpu_and_memory = |pod: &Object| {
+        let mut of = |what: &str| usage.of(what, pod).unwrap_or(0);
+        (of("cpu"), of("memory"))
+    };
     let now = sim.store().wall_at(sim.now()).rfc3339();
     let items: Vec<Value> = match kind {
         Kind::Node => {
@@ -70,10 +74,8 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> 
                 .filter_map(|pod| Some((pod, pod.pod()?)))
             {
                 let sum = sums.entry(body.node_name.clone()).or_default();
-                *sum = (
-                    sum.0.saturating_add(usage.of("cpu", pod)),
-                    sum.1.saturating_add(usage.of("memory", pod)),
-                );
+                let (cpu, memory) = cpu_and_memory(pod);
+                *sum = (sum.0.saturating_add(cpu), sum.1.saturating_add(memory));
             }
             let of = |node: &Rc<Object>| {
                 let (cpu, memory) = sums.get(&node.meta.name).copied().unwrap_or_default();
@@ -86,7 +88,7 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> 
                 |pod: &&Rc<Object>| pod.pod().is_some_and(|body| body.status.phase == "Running");
             let pods = objects.iter().filter(runs);
             let mut of = |pod: &Rc<Object>| {
-                let (cpu, memory) = (usage.of("cpu", pod), usage.of("memory", pod));
+                let (cpu, memory) = cpu_and_memory(pod);
                 metrics(
                     kind_name,
                     pod,

@@ -2,6 +2,7 @@
 
 use super::run::Run;
 use cluster::Sim;
+use cluster_network::usage::Usage;
 use controller_runtime::load;
 use fault::{Fault, Load};
 use k8s_model::kind::api_group;
@@ -50,16 +51,31 @@ impl CpuLoad {
 /// Returns the load of the first autoscaler by CPU of a Deployment.
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
-    let (labels, most) = sim
+    let (namespace, (labels, most)) = sim
         .store()
         .list(Kind::HorizontalPodAutoscaler)
-        .find_map(|scaler| target_of(sim, scaler))?;
-    let milli = load::amount(&sim.kubelets.loads, "cpu", &selector(&labels)).unwrap_or(0);
+        .find_map(|scaler| Some((&scaler.meta.namespace, target_of(sim, scaler)?)))?;
+    let set = load::amount(&sim.kubelets.loads.set, "cpu", &selector(&labels));
+    let milli = set.unwrap_or_else(|| requested(sim, namespace, &labels));
     Some(CpuLoad {
         labels,
         milli,
         most: rounded(most.max(milli)),
     })
+}
+
+/// Returns the load of the requests that Pods with these labels get.
+fn requested(sim: &Sim, namespace: &str, labels: &[(Str, Str)]) -> i64 {
+    if !sim.kubelets.loads.has_generated() {
+        return 0;
+    }
+    let mut usage = Usage::new(sim.store(), &sim.kubelets.loads);
+    let has = |pod: &Object, (key, value): &(Str, Str)| pod.meta.labels.get(key) == Some(value);
+    let pods = sim.store().list(Kind::Pod).filter(|pod| {
+        pod.meta.namespace == namespace && labels.iter().all(|label| has(pod, label))
+    });
+    pods.filter_map(|pod| usage.of("cpu", pod))
+        .fold(0, i64::saturating_add)
 }
 
 /// Returns the selector of an autoscaler's target, and the maximum of the slider.
@@ -119,6 +135,7 @@ fn rounded(most: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::read;
+    use crate::console::ConsoleMsg;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, examples};
     use k8s_model::Kind;
@@ -140,6 +157,27 @@ mod tests {
             read(&State::new((examples::ALL[0].text)(), 1).timeline.run),
             None
         );
+    }
+
+    #[test]
+    fn the_example_scales_by_the_requests_that_its_comment_sends() {
+        let text = (examples::ALL[8].text)();
+        let comment = text.lines().filter_map(|line| line.strip_prefix("#   "));
+        let comment: Vec<&str> = comment.map(str::trim).collect();
+        let commands = comment.join("\n").replace("\\\n", "");
+        let mut state = State::new(text, 1);
+        state.update(TimelineMsg::Seconds(20));
+        for command in commands.lines() {
+            state.update(ConsoleMsg::Enter(command.into()));
+        }
+        state.update(TimelineMsg::Seconds(120));
+        let run = &state.timeline.run;
+        assert_eq!(run.sim().store().count(Kind::Pod), 1 + 7, "{commands}");
+        // The slider shows what is sent, until it is moved.
+        assert_eq!(read(run).map(|load| load.milli), Some(7 * 92));
+        let fault = read(run).map(|load| load.fault(100)).expect("a load");
+        state.update(Msg::Fault(fault));
+        assert_eq!(read(&state.timeline.run).map(|load| load.milli), Some(100));
     }
 
     #[test]

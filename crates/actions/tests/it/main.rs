@@ -1,4 +1,5 @@
 //! Tests of this crate together with those below it.
 
+mod interrupt;
 mod kubectl_edit;
 mod kubectl_kustomize;

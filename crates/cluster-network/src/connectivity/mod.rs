@@ -12,7 +12,7 @@ mod routing;
 pub use gateways::{HttpRequest, Led, backend_of, routes_of, through_gateway};
 pub use policy::{Direction, Peer, Verdict, allows_no_pod, policies_of, verdict};
 pub use request::{
-    Attempt, RequestOutcome, connect, connect_from_outside, endpoint_of, host_and_port, ping,
-    ports_of, unanswered_port, would_listen,
+    Attempt, RequestOutcome, connect, connect_each, connect_from_outside, endpoint_of,
+    host_and_port, ping, ports_of, server_of, unanswered_port, would_listen,
 };
 pub use routing::{Backend, Routed, class_of, ingress_backend, route, serves_ingresses};

@@ -53,6 +53,8 @@ pub struct Attempt {
     pub pod: Option<Rc<Object>>,
     /// Port of that Pod.
     pub port: i32,
+    /// Number of endpoints over which such requests rotate.
+    pub choices: usize,
     /// Verdict at the client Pod.
     pub egress: Verdict,
     /// Verdict at the server Pod.
@@ -68,6 +70,7 @@ impl Attempt {
             service: None,
             pod: None,
             port: 0,
+            choices: 1,
             egress,
             ingress,
         }
@@ -121,9 +124,23 @@ pub fn connect(store: &Store, from: &Rc<Object>, host: &str, port: i32, turn: us
     }
     let found = dns::lookup(store, &from.meta.namespace, host);
     match found.get(turn % found.len().max(1)) {
-        Some(record) => to_address(store, from, &record.address, port, turn),
+        Some(record) => {
+            let attempt = to_address(store, from, &record.address, port, turn);
+            Attempt {
+                choices: attempt.choices.max(found.len()),
+                ..attempt
+            }
+        }
         None => Attempt::of(RequestOutcome::NoName, ""),
     }
+}
+
+/// Evaluates a TCP request from a Pod to each endpoint over which such requests rotate.
+pub fn connect_each(store: &Store, from: &Rc<Object>, host: &str, port: i32) -> Vec<Attempt> {
+    let first = connect(store, from, host, port, 0);
+    let others = (1..first.choices).map(|turn| connect(store, from, host, port, turn));
+    let others: Vec<Attempt> = others.collect();
+    [first].into_iter().chain(others).collect()
 }
 
 /// Evaluates a ping from a Pod: a Service's virtual IP does not answer. Policies treat a ping as any other packet; only rules for every
@@ -301,6 +318,10 @@ fn to_service(
         .filter_map(ready)
         .flatten()
         .collect();
+    let attempt = Attempt {
+        choices: all.len().max(1),
+        ..attempt
+    };
     match all.get(turn % all.len().max(1)) {
         None => Attempt {
             outcome: RequestOutcome::Refused,
@@ -374,6 +395,15 @@ pub fn listens(pod: &Pod, port: i32) -> bool {
         .filter(|one| runs(&one.name))
         .collect();
     !running.is_empty() && is_among(&ports_of(running), port)
+}
+
+/// Returns the container of a Pod that serves a port: the one that listens there, or else the first.
+pub fn server_of(pod: &Pod, port: i32) -> Option<&Container> {
+    let containers = &pod.spec.containers;
+    let listener = containers
+        .iter()
+        .find(|container| ports_of([*container]).contains(&port));
+    listener.or(containers.first())
 }
 
 /// Maximum number of ready Pods of a Service to check for a listener: the Pods of one Service are mostly alike.

@@ -183,9 +183,9 @@ fn evict_pod(sim: &mut Sim, fault: &Fault, name: &Str) -> Result<(), FaultError>
 fn set_load(sim: &mut Sim, fault: &Fault, load: &Load, set: bool) -> Result<(), FaultError> {
     let cause = record(sim, fault).cause;
     let memory = load.resource() == "memory";
-    sim.kubelets.loads.retain(|old| !load.replaces(old));
-    sim.kubelets.loads.extend(set.then(|| load.clone()));
-    let loads = &sim.kubelets.loads;
+    sim.kubelets.loads.set.retain(|old| !load.replaces(old));
+    sim.kubelets.loads.set.extend(set.then(|| load.clone()));
+    let loads = &sim.kubelets.loads.set;
     let uses = |pod: &&Rc<Object>| load::memory(loads, pod, sim.store()).is_some();
     let used: Vec<_> = if memory {
         sim.store()

@@ -2,8 +2,8 @@
 //!
 //! Models `pkg/controller/podautoscaler/replica_calculator.go`.
 
+use cluster_network::usage::Usage;
 use controller_runtime::client::PassView;
-use controller_runtime::load::{is_known, usage};
 use k8s_model::pod::{Container, Pod};
 use k8s_model::quantity;
 use k8s_model::selector::LabelSelector;
@@ -78,9 +78,15 @@ pub fn propose(
     namespace: &Str,
     selector: &LabelSelector,
     view: &PassView<'_>,
+    usage: &mut Usage<'_>,
 ) -> Result<Proposal, String> {
-    if view.loads.is_empty() {
-        let cause = "the server could not find the requested resource (get pods.metrics.k8s.io)";
+    if !usage.is_available() {
+        let cause = match usage.is_registered() {
+            true => {
+                "the server is currently unable to handle the request (get pods.metrics.k8s.io)"
+            }
+            false => "the server could not find the requested resource (get pods.metrics.k8s.io)",
+        };
         return Err(unavailable(
             target,
             &format!("unable to fetch metrics from resource metrics API: {cause}"),
@@ -91,10 +97,7 @@ pub fn propose(
             .pods_selected(namespace, &selector.match_labels, &|labels| {
                 selector.matches(labels)
             });
-    let known: Vec<&&Rc<Object>> = pods
-        .iter()
-        .filter(|pod| is_known(view.loads, pod))
-        .collect();
+    let known: Vec<&&Rc<Object>> = pods.iter().filter(|pod| usage.is_known(pod)).collect();
     if known.is_empty() {
         return Err(unavailable(
             target,
@@ -115,7 +118,7 @@ pub fn propose(
             &format!("failed to get container metrics: {cause}"),
         ));
     }
-    let groups = group(target, &pods, view)?;
+    let groups = group(target, &pods, view, usage)?;
     weigh(target.goal, tolerances, current, groups)
         .ok_or_else(|| "no metrics returned matched known pods".into())
 }
@@ -138,10 +141,11 @@ fn group(
     target: &MetricTarget,
     pods: &[&Rc<Object>],
     view: &PassView<'_>,
+    usage: &mut Usage<'_>,
 ) -> Result<Groups, String> {
     let standing: Vec<Option<PodReadiness>> = pods
         .iter()
-        .map(|object| stand(target, object, view))
+        .map(|object| stand(target, object, view, usage))
         .collect();
     if !standing
         .iter()
@@ -170,7 +174,12 @@ fn group(
     Ok(groups)
 }
 
-fn stand(target: &MetricTarget, object: &Object, view: &PassView<'_>) -> Option<PodReadiness> {
+fn stand(
+    target: &MetricTarget,
+    object: &Object,
+    view: &PassView<'_>,
+    usage: &mut Usage<'_>,
+) -> Option<PodReadiness> {
     let pod = object.pod()?;
     if object.meta.is_deleting() || pod.status.phase == "Failed" {
         return None;
@@ -178,7 +187,7 @@ fn stand(target: &MetricTarget, object: &Object, view: &PassView<'_>) -> Option<
     if pod.status.phase == "Pending" {
         return Some(PodReadiness::Unready);
     }
-    let Some(used) = used(target, object, pod, view) else {
+    let Some(used) = used(target, object, pod, usage) else {
         return Some(PodReadiness::Missing);
     };
     // Memory is meaningful from the start, CPU is not while a Pod starts.
@@ -195,8 +204,8 @@ fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
 }
 
 /// Returns the usage of a Pod, or of its target container; usage is shared evenly among the containers.
-fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &PassView<'_>) -> Option<i64> {
-    let all = usage(view.loads, &target.resource, object, view.cache)?;
+fn used(target: &MetricTarget, object: &Object, pod: &Pod, usage: &mut Usage<'_>) -> Option<i64> {
+    let all = usage.of(&target.resource, object)?;
     Some(if target.container.is_none() {
         all
     } else {

@@ -13,6 +13,7 @@ use apiserver::why::Why;
 use apiserver::{ApiError, ObjectScale};
 use apiserver::{Component, ControllerId};
 use behavior::{ScaleHistory, normalize};
+use cluster_network::usage::Usage;
 use controller_runtime::client::{Action, LoopClient, PassView};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use k8s_model::autoscaling::{
@@ -232,21 +233,20 @@ impl AutoscalerPass<'_> {
         }
         let (mut statuses, mut wanted) = (Vec::new(), None::<Wanted>);
         let (mut invalid, mut first) = (0, None);
-        for metric in &self.spec.metrics {
-            let source = MetricSource(metric);
-            let result = source.target().and_then(|target| {
-                let proposal = propose(
-                    &target,
-                    self.tolerances(),
-                    current,
-                    namespace,
-                    selector,
-                    view,
-                );
-                proposal
-                    .map(|proposal| (target, proposal))
-                    .map_err(|cause| source.failure(&cause))
-            });
+        let tolerances = self.tolerances();
+        let mut usage = Usage::new(out.store(), view.loads);
+        let propose = |source: &MetricSource<'_>| {
+            let target = source.target()?;
+            propose(
+                &target, tolerances, current, namespace, selector, view, &mut usage,
+            )
+            .map(|proposal| (target, proposal))
+            .map_err(|cause| source.failure(&cause))
+        };
+        let sources = self.spec.metrics.iter().map(MetricSource);
+        let sources: Vec<MetricSource<'_>> = sources.collect();
+        let results: Vec<_> = sources.iter().map(propose).collect();
+        for (source, result) in sources.iter().zip(results) {
             match result {
                 Ok((target, proposal)) => {
                     statuses.push(source.status(&target, proposal));

@@ -55,7 +55,7 @@ pub fn out_of_memory(
         sim.tasks.next_kubelet_step(object.meta.uid),
     );
     out.since(sim, ended.finished_at);
-    let used = load::memory(&sim.kubelets.loads, object, sim.store());
+    let used = load::memory(&sim.kubelets.loads.set, object, sim.store());
     let limited = Quantity::parse(&limit).map_or(0, |limit| limit.as_millis() / 1000);
     let enough = used
         .map_or(2 * limited, |used| used + used / 4)

@@ -77,7 +77,14 @@ impl Machine {
                 } else {
                     span.to_owned()
                 };
-                return match k8s_model::time::duration(&text) {
+                let span = k8s_model::time::duration(&text);
+                if let (Some(requests), Some(span)) = (&mut self.requests, span) {
+                    if span < SECOND {
+                        return Flow::Done(Done::default());
+                    }
+                    requests.slept = true;
+                }
+                return match span {
                     Some(span) if self.replay.is_some() => {
                         let (now, end) = self.replay.unwrap_or_default();
                         let now = now.saturating_add((span / SECOND) as i64);
@@ -87,9 +94,13 @@ impl Machine {
                     }
                     Some(span) if calls => Flow::Sleeps(client.sim().now().after(span)),
                     Some(_) => Flow::Done(Done::default()),
-                    None => {
-                        Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1))
-                    }
+                    None => Flow::Done(Done::failed(
+                        format!(
+                            "sleep: invalid number '{}'\n",
+                            rest.first().map_or("", String::as_str)
+                        ),
+                        1,
+                    )),
                 };
             }
             "sh" | "bash" | "ash" => return self.script(client, rest, &input, calls),

@@ -67,6 +67,13 @@ impl PendingCommand for LineCommand {
             .and_then(|(command, _)| command.edits())
     }
 
+    fn interrupt(&mut self, client: &mut Client<'_>) -> bool {
+        match self.machine.waits.as_mut() {
+            Some((command, _)) => command.interrupt(client),
+            None => self.remote && self.machine.interactive && self.machine.interrupt(),
+        }
+    }
+
     fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }

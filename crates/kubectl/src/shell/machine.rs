@@ -3,6 +3,7 @@
 use super::call::{append, polled};
 use super::frame::{FrameKind, Input, ScriptFrame};
 use super::parse;
+use super::request_loop::RequestLoop;
 use super::room::{CommandRoom, Done, MOST_BYTES, Place, Variables};
 use super::script::{Piece, ShellScript, Simple, Step};
 use crate::Failure;
@@ -24,6 +25,8 @@ pub(super) const DEEPEST: usize = 8;
 const MOST_FRAMES: usize = 32;
 /// Maximum number of functions of a shell.
 const MOST_FUNCTIONS: usize = 200;
+/// Number of the signal of Ctrl+C.
+const SIGINT: i32 = 2;
 /// Interval of `watch`, in microseconds.
 const WATCH_US: u64 = 2 * SECOND;
 
@@ -106,6 +109,10 @@ pub struct Machine {
     /// True if the shell reads lines until it is left.
     pub(super) interactive: bool,
     pub(super) ended: bool,
+    /// True for the process of a container.
+    pub(super) is_container: bool,
+    /// Loop of requests that it runs.
+    pub(super) requests: Option<RequestLoop>,
 }
 
 impl Machine {
@@ -139,6 +146,8 @@ impl Machine {
             fault: None,
             interactive: false,
             ended: false,
+            is_container: false,
+            requests: None,
         }
     }
 
@@ -194,6 +203,7 @@ impl Machine {
             None => self.ended = true,
             Some(Ok(script)) => {
                 self.last_step = self.steps + MOST_STEPS;
+                self.find_requests(client, &script);
                 self.frames
                     .push(ScriptFrame::new(FrameKind::Block, Rc::new(script)));
             }
@@ -268,8 +278,32 @@ impl Machine {
             .is_some_and(|(command, _)| command.goes_on())
     }
 
+    /// Ends the command that runs, as Ctrl+C does: the shell ends, or reads the next line. Returns false if none runs.
+    pub fn interrupt(&mut self) -> bool {
+        let runs = !self.ended && !self.frames.is_empty();
+        if runs {
+            self.give_up(128 + SIGINT);
+        }
+        runs
+    }
+
     /// Runs until the shell waits or ends; returns true when it has ended.
     pub fn run(&mut self, client: &mut Client<'_>) -> bool {
+        if let [frame] = &self.frames[..]
+            && self.steps == 0
+            && !self.interactive
+        {
+            let script = frame.script.clone();
+            self.find_requests(client, &script);
+        }
+        let ended = self.go_on(client);
+        if !ended {
+            self.report_requests(client);
+        }
+        ended
+    }
+
+    fn go_on(&mut self, client: &mut Client<'_>) -> bool {
         if !self.captured {
             self.printed = client.streams.out.len() + client.streams.err.len();
         }
@@ -394,7 +428,10 @@ impl Machine {
                     turned,
                 })
             }
-            Step::Jump(place) => self.jump(place),
+            Step::Jump(place) => {
+                self.rest(client, place);
+                self.jump(place);
+            }
             Step::JumpIf(good, place) if (self.code == 0) == good => self.jump(place),
             Step::JumpIf(..) => {}
             Step::Succeed => self.code = 0,
@@ -437,6 +474,7 @@ impl Machine {
                 if let Some(frame) = self.frames.last_mut() {
                     frame.loops.truncate(depth);
                 }
+                self.rest(client, place);
                 self.jump(place);
             }
         }
@@ -446,6 +484,7 @@ impl Machine {
     fn give_up(&mut self, code: i32) {
         (self.code, self.ended) = (code, !self.interactive);
         self.full &= self.ended;
+        self.requests = None;
         self.frames.clear();
         (self.pipe, self.waits, self.until, self.watched) = (None, None, None, None);
     }

@@ -1,6 +1,6 @@
 //! Small shell for the terminal's prompt and for the containers of Pods.
 //!
-//! A text is parsed into steps ([`parse`]); a [`Machine`] runs them in sequence and can wait in between, for time or for a kubectl
+//! A text is parsed into steps (`shell-syntax`); a [`Machine`] runs them in sequence and can wait in between, for time or for a kubectl
 //! command that waits. The output of each command is passed on as a whole: stages of a pipeline run one after another.
 
 mod arithmetic;
@@ -8,23 +8,22 @@ mod builtins;
 mod call;
 mod expand;
 mod frame;
-mod lexer;
 mod line;
 mod machine;
 mod numbers;
-pub mod parse;
 mod pattern;
 mod reads;
 mod regex;
+mod request_loop;
 pub mod room;
-mod script;
 mod stage;
 mod tools;
 
-pub use lexer::here_words;
 pub use line::LineCommand;
 pub use machine::{Kubectl, Machine};
 pub use reads::{commands, only_reads};
+use shell_syntax::script;
+pub use shell_syntax::{here_words, parse};
 
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ mod expansion;
 mod gateway;
 mod hostile;
 mod limits;
+mod load_generator;
 mod one_pod;
 mod pod_security;
 mod pressure;

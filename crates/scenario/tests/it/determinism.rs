@@ -39,6 +39,41 @@ steps:
 - kubectl: get pods
 ";
 
+/// Walkthrough of the autoscaler with two load generators, one of them attached to a terminal.
+const LOADED: &str = "
+name: loaded
+steps:
+- apply: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: php-apache}
+    spec:
+      selector: {matchLabels: {run: php-apache}}
+      template:
+        metadata: {labels: {run: php-apache}}
+        spec:
+          containers:
+          - name: php-apache
+            image: registry.k8s.io/hpa-example
+            ports: [{containerPort: 80}]
+            resources: {limits: {cpu: 500m}, requests: {cpu: 200m}}
+    ---
+    apiVersion: v1
+    kind: Service
+    metadata: {name: php-apache}
+    spec: {ports: [{port: 80}], selector: {run: php-apache}}
+- kubectl: autoscale deployment php-apache --cpu=50% --min=1 --max=10
+- wait: 10s
+- kubectl: run -i --tty load-generator --rm --image=busybox:1.28 --restart=Never -- /bin/sh -c 'while sleep 0.01; do wget -q -O- http://php-apache; done'
+  background: true
+- kubectl: run second --image=busybox:1.28 --restart=Never -- /bin/sh -c 'while sleep 0.1; do wget -q -O- http://php-apache; done'
+- wait: 60s
+- kubectl: get hpa
+- kubectl: delete pod load-generator second
+- wait: 6m
+- kubectl: get hpa
+";
+
 fn trace(name: &str, seed: u64, slice: usize) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(format!("../../tests/conformance/scenarios/{name}.yaml"));
@@ -93,6 +128,22 @@ fn late_events_and_slow_loops_are_replayed_to_the_byte() {
             trace_of(DISTURBED, 1, slice) == whole,
             "in slices of {slice}"
         );
+    }
+}
+
+#[test]
+fn a_load_of_requests_is_replayed_to_the_byte() {
+    let whole = trace_of(LOADED, 1, usize::MAX);
+    let text = String::from_utf8_lossy(&whole);
+    // 645m and 165m of requests; nine Pods of 100m would be within the tolerance of eight.
+    for shown in [
+        "cpu: 45%/50%   1         10        9",
+        "cpu: 0%/50%   1         10        1",
+    ] {
+        assert!(text.contains(shown), "{text}");
+    }
+    for slice in [1, 7, 1000] {
+        assert!(trace_of(LOADED, 1, slice) == whole, "in slices of {slice}");
     }
 }
 

@@ -8,6 +8,7 @@ use cluster_network::connectivity::{
 };
 use cluster_network::gateway::gateway_at;
 use k8s_model::Object;
+use k8s_model::pod::image_parts;
 
 pub const CURL: ShellTool = ShellTool {
     name: "curl",
@@ -376,11 +377,19 @@ impl CommandRoom<'_, '_> {
                 .map(|text| text.to_string()),
             FilePlace::Projected { .. } => None,
         };
-        text.unwrap_or_else(|| {
-            format!(
+        let answers_ok = || {
+            let mut containers = pod
+                .pod()
+                .into_iter()
+                .flat_map(|pod| pod.spec.containers.iter());
+            containers.any(|one| image_parts(&one.image).0.ends_with("hpa-example"))
+        };
+        text.unwrap_or_else(|| match answers_ok() {
+            true => "OK!".to_owned(),
+            false => format!(
                 "<html><body><h1>Welcome to {}!</h1></body></html>\n",
                 pod.meta.name
-            )
+            ),
         })
     }
 

@@ -128,14 +128,14 @@ pub fn literal(word: &[Piece]) -> Option<String> {
 }
 
 /// Returns true for a valid variable name.
-pub(super) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Parses an assignment, `name=value`.
-pub(super) fn assignment(word: &[Piece]) -> Option<(String, ShellWord)> {
+pub fn assignment(word: &[Piece]) -> Option<(String, ShellWord)> {
     let Some(Piece::Text(text)) = word.first() else {
         return None;
     };

@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Maximum nesting of scripts and blocks.
-pub(super) const DEEPEST: usize = 8;
+pub(crate) const DEEPEST: usize = 8;
 
 /// Parses a text; the error is worded as in a shell.
 pub fn parse(text: &str) -> Result<ShellScript, String> {
     script(text, 0)
 }
 
-pub(super) fn script(text: &str, depth: usize) -> Result<ShellScript, String> {
+pub(crate) fn script(text: &str, depth: usize) -> Result<ShellScript, String> {
     if depth > DEEPEST {
         return Err("syntax error: too deeply nested".to_owned());
     }
