@@ -28,7 +28,7 @@ async function tellMissing(path) {
 function start(args, failed, options) {
   const path = vscode.workspace.getConfiguration('loopscope').get('path') || 'loopscope';
   const child = spawn(path, args, { stdio: 'pipe', windowsHide: true, ...options });
-  child.on('error', (error) => {
+  child.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
     if (error.code === 'ENOENT') tellMissing(path);
     failed(error);
   });
@@ -101,12 +101,15 @@ class Cluster {
     return diagnostics;
   }
 
-  /** Sends a request to `/loopscope/…`; with a body it is a POST. */
+  /**
+   * Sends a request to `/loopscope/…`; with a body it is a POST.
+   * @returns {Promise<any>}
+   */
   async request(path, body) {
     const answer = await fetch(`${await this.address}/loopscope/${path}`, {
       method: body === undefined ? 'GET' : 'POST', body, headers: { authorization: `Bearer ${this.token}` },
     });
-    const value = await answer.json();
+    const value = /** @type {any} */ (await answer.json());
     if (!answer.ok) throw new Error(value.message ?? answer.statusText);
     return value;
   }

@@ -85,6 +85,8 @@ class Preview {
     this.panel.webview.onDidReceiveMessage((message) => this.hear(message));
     this.panel.onDidDispose(() => {
       clearTimeout(this.timer);
+      this.isDisposed = true;
+      this.forgetCalls();
       disposed();
     });
     this.panel.webview.html = html(this.panel.webview, extensionUri, this.text);
@@ -93,8 +95,7 @@ class Preview {
   hear(message) {
     if (message.type === 'event' && message.event === 'ready') {
       // A page that starts again answers nothing of what was asked before, and is at the first text.
-      for (const call of this.calls.values()) call(null);
-      this.calls.clear();
+      this.forgetCalls();
       this.namespaces.clear();
       this.ready();
       // The first text was refused if it names namespaces that a new cluster does not have.
@@ -106,8 +107,18 @@ class Preview {
     call(message.type === 'result' ? message.value : null);
   }
 
-  /** Calls a method of the page (docs/messages.md); returns null where it fails. */
-  call(method, ...args) {
+  /** Gives up what was asked: nothing will be answered. */
+  forgetCalls() {
+    for (const call of this.calls.values()) call(null);
+    this.calls.clear();
+  }
+
+  /**
+   * Calls a method of the page (docs/messages.md); returns null where it fails, and once the panel is closed.
+   * @returns {Promise<any>}
+   */
+  async call(method, ...args) {
+    if (this.isDisposed) return null;
     const id = ++this.number;
     return new Promise((resolve) => {
       this.calls.set(id, resolve);

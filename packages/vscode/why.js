@@ -5,6 +5,8 @@ const { Cluster } = require('./command');
 const { namespaces, objects } = require('./documents');
 
 const SCHEME = 'loopscope-why';
+/** Milliseconds that a cluster waits for further questions. */
+const IDLE = 60_000;
 
 /** Text that Markdown leaves alone, in one line. */
 const plain = (text) => String(text).replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>()#|~!&]/g, '\\$&');
@@ -35,6 +37,14 @@ function waitLines({ object, condition, facts, remedies }) {
   return [`- ${plain(object)}: ${plain(condition)}`, ...known, ...remedies.map(remedyLines)];
 }
 
+/** Each remedy once: where it is nearest to the root, which comes last. */
+function withoutRepeats(waits) {
+  return waits.map((one, at) => {
+    const later = new Set(waits.slice(at + 1).flatMap((other) => other.remedies.map(({ remedy }) => remedy)));
+    return { ...one, remedies: one.remedies.filter(({ remedy }) => !later.has(remedy)) };
+  });
+}
+
 /** The causes as a table, newest first. */
 function causeLines(causes) {
   const t = vscode.l10n.t;
@@ -48,7 +58,7 @@ function causeLines(causes) {
 /** The whole answer, for a panel. */
 function report(why, diagnosis) {
   const t = vscode.l10n.t;
-  const waits = diagnosis.waits.length ? ['', `## ${t('Waits for')}`, '', ...diagnosis.waits.flatMap(waitLines)] : [];
+  const waits = diagnosis.waits.length ? ['', `## ${t('Waits for')}`, '', ...withoutRepeats(diagnosis.waits).flatMap(waitLines)] : [];
   return [`# ${plain(why.object)}`, '', stateLine(why), ...waits, '', `## ${t('Causes')}`, '', ...causeLines(why.causes), ''].join('\n');
 }
 
@@ -68,8 +78,10 @@ class Why {
   }
 
   cluster(text) {
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => this.end(), IDLE);
     if (this.asked?.text !== text) {
-      this.asked?.cluster.dispose();
+      this.end();
       const missing = namespaces(text).map((name) => `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n`);
       this.asked = { text, cluster: new Cluster(missing.join('---\n'), text) };
     }
@@ -87,8 +99,7 @@ class Why {
       return { answers };
     } catch (error) {
       // The next question starts another one.
-      if (this.asked?.cluster === cluster) this.asked = undefined;
-      cluster.dispose();
+      if (this.asked?.cluster === cluster) this.end();
       throw error;
     }
   }
@@ -136,8 +147,14 @@ class Why {
     }
   }
 
-  dispose() {
+  end() {
     this.asked?.cluster.dispose();
+    this.asked = undefined;
+  }
+
+  dispose() {
+    clearTimeout(this.idle);
+    this.end();
     this.changed.dispose();
   }
 }

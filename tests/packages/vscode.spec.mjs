@@ -2,7 +2,7 @@
 // under the policy that it declares, in frames nested as VS Code nests them.
 import { expect, test } from '@playwright/test';
 import { strFromU8, unzipSync } from 'fflate';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -68,7 +68,22 @@ test('the vsix is what vsce makes of its files', () => {
   for (const name of ['extension.vsixmanifest', '[Content_Types].xml']) expect(tags(ours, name)).toEqual(tags(theirs, name));
 });
 
-test('each command is there, and each word in both languages', () => {
+test('what it uses of the API is there in the oldest VS Code that it names', () => {
+  const path = unpacked('types');
+  const engine = JSON.parse(readFileSync(join(path, 'extension/package.json'), 'utf8')).engines.vscode.slice(1);
+  writeFileSync(join(path, 'package.json'), '{}');
+  // The types in place of the stand-in.
+  rmSync(join(path, 'node_modules'), { recursive: true });
+  run(path, 'npm', ['install', '--no-fund', '--no-audit', `@types/vscode@${engine}`, '@types/node@20']);
+  writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({
+    compilerOptions: { allowJs: true, checkJs: true, noEmit: true, module: 'commonjs', target: 'es2022', lib: ['es2022'], types: ['node', 'vscode'], skipLibCheck: true },
+    files: ['extension/extension.js'],
+  }));
+  run(path, join(root, 'node_modules/.bin/tsc'), ['-p', '.']);
+});
+
+test('each command is there, and each word in both languages', async () => {
+  note('vscode', { install: await seconds(() => unpacked('install')) });
   const { path, about, standIn } = activate('words');
   expect([...standIn.commands.keys()].sort()).toEqual(about.contributes.commands.map((one) => one.command).sort());
   const json = (file) => JSON.parse(readFileSync(join(path, 'extension', file), 'utf8'));
@@ -154,6 +169,14 @@ ${deployment}`;
   await standIn.commands.get('loopscope.why')();
   expect(standIn.shown[1]).toMatch(/^# Deployment web\n\n\*\*.*2/);
   expect(standIn.shown[1]).not.toContain('Waits for');
+  // What a Deployment waits for ends at its Pods; a remedy of both stands once, at the root.
+  const large = text.replace(/(spec: \{containers: \[\{name: nginx, )/, '$1resources: {requests: {cpu: 6}}, ');
+  expect(large).not.toBe(text);
+  standIn.type(document, large);
+  await standIn.commands.get('loopscope.why')();
+  expect(standIn.shown[2].match(/tried: helps/g)).toHaveLength(1);
+  expect(standIn.shown[2]).toMatch(/- Pod web-[^]*The Pod fits on no node\n[^]*✓ tried: helps[^]*## Causes/);
+  standIn.type(document, text);
   // The name has it as a hover, other lines have none.
   const [{ provider }] = standIn.hovers;
   const hover = await provider.provideHover(document, { line: lineOf(text, 'name: waits') });
@@ -163,7 +186,7 @@ ${deployment}`;
   standIn.type(document, text.replace('image: nginx:1.27', 'image: 1'));
   standIn.edit(document, 1);
   await standIn.commands.get('loopscope.why')();
-  expect(standIn.shown[2]).toMatch(/^# Pod waits\n\nLine 9 is refused:\n\n> .*cannot unmarshal number/);
+  expect(standIn.shown[3]).toMatch(/^# Pod waits\n\nLine 9 is refused:\n\n> .*cannot unmarshal number/);
   // A line between objects has none.
   standIn.type(document, 'a: b\n');
   await standIn.commands.get('loopscope.why')();
@@ -208,7 +231,7 @@ async function show(page, { standIn, path }, open) {
   panel.webview.toPage = (message) => page.frame('active-frame').evaluate((message) => window.postMessage(message, window.origin), message);
   await page.goto(home);
   const inside = page.frameLocator('iframe').frameLocator('iframe');
-  const close = () => { resources.close(); outside.close(); };
+  const close = () => { standIn.panels.forEach((one) => one.dispose()); resources.close(); outside.close(); };
   return { panel, failed, inside, close, pods: inside.locator('.item[data-kind="Pod"]') };
 }
 
@@ -227,6 +250,9 @@ test('a manifest plays beside its text, and follows it', async ({ page }) => {
     // That of a namespace which a new cluster does not have comes once the page is whole.
     await expect(pods).toHaveCount(3);
     await expect(inside.locator('html')).toHaveAttribute('data-theme', 'dark');
+    // Nothing leads to this page.
+    await expect(inside.getByRole('button', { name: 'Share' })).toBeHidden();
+    await expect(inside.getByRole('button', { name: 'Embed' })).toBeHidden();
     const calls = () => panel.webview.posted.map((one) => [one.method, ...one.args]);
     const before = calls().length;
     standIn.type(document, text.replace('replicas: 2', 'replicas: 4'));
@@ -253,6 +279,11 @@ test('a manifest plays beside its text, and follows it', async ({ page }) => {
     panel.dispose();
     await standIn.commands.get('loopscope.play')(document.uri);
     expect(standIn.panels).toHaveLength(2);
+    // One that is closed is sent nothing more.
+    const sent = calls().length;
+    standIn.type(document, text);
+    await page.waitForTimeout(1_000);
+    expect(calls()).toHaveLength(sent);
     expect(failed).toEqual([]);
   } finally {
     close();
@@ -261,14 +292,17 @@ test('a manifest plays beside its text, and follows it', async ({ page }) => {
 
 test('a manifest cannot run a script in the webview', async ({ page }) => {
   const editor = activate('script', { 'loopscope.problems': false });
-  const { standIn, path } = editor;
+  const { standIn, path, vscode } = editor;
+  vscode.env.language = 'zh-cn';
   const hostile = `${deployment}\n# </script><script>parent.hacked = 1</script>"><img src=x onerror="parent.hacked = 1">\n`;
   const document = standIn.open(join(path, 'web.yaml'), hostile);
   standIn.edit(document);
-  const { panel, failed, pods, close } = await show(page, editor, () => standIn.commands.get('loopscope.play')());
+  const { panel, failed, inside, pods, close } = await show(page, editor, () => standIn.commands.get('loopscope.play')());
   try {
     await expect(pods).toHaveCount(2);
     expect(panel.webview.html).not.toContain('hacked');
+    // The page speaks the language of the editor.
+    await expect(inside.locator('html')).toHaveAttribute('lang', 'zh-CN');
     // Neither the webview nor the page within runs what was not built.
     const script = (place) => place.evaluate(() => {
       const element = document.createElement('script');

@@ -106,6 +106,7 @@ class Webview {
   asWebviewUri(uri) { return { toString: () => `${standIn.resources}/${basename(uri.fsPath)}` }; }
   // Who shows the page passes it on; what was said before that is lost, as in a webview.
   postMessage(message) {
+    if (this.isDisposed) throw new Error('Webview is disposed');
     this.posted.push(message);
     this.toPage?.(message);
   }
@@ -118,7 +119,7 @@ const window = {
   onDidChangeActiveColorTheme: on.theme.event,
   createWebviewPanel(type, title, column, options) {
     const disposed = new EventEmitter();
-    const panel = { type, title, column, options, webview: new Webview(), reveals: 0, reveal() { this.reveals++; }, onDidDispose: disposed.event, dispose: () => disposed.fire() };
+    const panel = { type, title, column, options, webview: new Webview(), reveals: 0, reveal() { this.reveals++; }, onDidDispose: disposed.event, dispose: () => { panel.webview.isDisposed = true; disposed.fire(); } };
     standIn.panels.push(panel);
     return panel;
   },
