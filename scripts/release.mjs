@@ -1,4 +1,4 @@
-// Builds the packages into release/, all with the version of Cargo.toml: `node scripts/release.mjs [npm] [hugo] [binary] [image] [python] [manifests]`,
+// Builds the packages into release/, all with the version of Cargo.toml: `node scripts/release.mjs [npm] [hugo] [vscode] [binary] [image] [python] [manifests]`,
 // each of them by default. The page (`make dist`) has to be built. The same sources and tools make the same bytes.
 //
 // `binary`, `image` and `python` compile for this machine, or for the target in RELEASE_TARGET. `manifests` describes the archives that are in
@@ -9,7 +9,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rm
 import { homedir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { zipSync } from 'fflate';
+import { strToU8, zipSync } from 'fflate';
 import { create } from 'tar';
 import { crates, scripts } from './components.mjs';
 
@@ -167,6 +167,67 @@ async function hugo() {
   await archive(folder, `loopscope-hugo-${version}.tar.gz`);
 }
 
+/**
+ * The extension of VS Code: a zip file with two descriptions of what it holds. They are written here as `vsce package` writes them
+ * (tests/packages/vscode.spec.mjs compares them): vsce brings 249 packages, most of them to publish, and needs the registry where it is
+ * not installed.
+ */
+function vscode() {
+  const folder = fresh('vscode');
+  cpSync(join(root, 'packages/vscode'), folder, { recursive: true });
+  const about = JSON.parse(read('packages/vscode/package.json').replace('"0.0.0"', `"${version}"`));
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
+  for (const licence of ['LICENSE-APACHE', 'LICENSE-MIT']) cpSync(join(root, licence), join(folder, licence));
+  cpSync(join(root, 'static/lesson.schema.json'), join(folder, 'lesson.schema.json'));
+  mkdirSync(join(folder, 'page'));
+  for (const name of ['single.html', 'licences.txt']) cpSync(join(root, 'dist', name), join(folder, 'page', name));
+  const content = { 'extension.vsixmanifest': strToU8(vsixManifest(about)), '[Content_Types].xml': strToU8(contentTypes) };
+  for (const path of files(folder)) content[`extension/${path === 'README.md' ? 'readme.md' : path}`] = readFileSync(join(folder, path));
+  writeFileSync(join(out, `loopscope-${version}.vsix`), zipSync(content, { mtime: epoch, level: 9 }));
+}
+
+const contentTypes = `<?xml version="1.0" encoding="utf-8"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">${Object.entries({
+  html: 'text/html', js: 'application/javascript', json: 'application/json', md: 'text/markdown', png: 'image/png', txt: 'text/plain', vsixmanifest: 'text/xml',
+}).map(([extension, type]) => `<Default Extension=".${extension}" ContentType="${type}"/>`).join('')}</Types>
+`;
+
+function vsixManifest(about) {
+  const words = JSON.parse(read('packages/vscode/package.nls.json'));
+  const escaped = (text) => text.replace(/%(\w+)%/g, (_, name) => words[name]).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+  const property = (name, value) => `      <Property Id="Microsoft.VisualStudio.${name}" Value="${escaped(value)}" />`;
+  const asset = (name, path) => `    <Asset Type="Microsoft.VisualStudio.${name}" Path="extension/${path}" Addressable="true" />`;
+  return `<?xml version="1.0" encoding="utf-8"?>
+<PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011" xmlns:d="http://schemas.microsoft.com/developer/vsx-schema-design/2011">
+  <Metadata>
+    <Identity Language="en-US" Id="${about.name}" Version="${about.version}" Publisher="${about.publisher}" />
+    <DisplayName>${escaped(about.displayName)}</DisplayName>
+    <Description xml:space="preserve">${escaped(about.description)}</Description>
+    <Tags>${about.keywords.join(',')}</Tags>
+    <Categories>${about.categories.join(',')}</Categories>
+    <GalleryFlags>Public</GalleryFlags>
+    <Properties>
+${property('Code.Engine', about.engines.vscode)}
+${property('Code.ExtensionKind', 'workspace')}
+${property('Code.ExecutesCode', 'true')}
+${property('Services.GitHubFlavoredMarkdown', 'true')}
+${property('Services.Content.Pricing', 'Free')}
+    </Properties>
+    <Icon>extension/${about.icon}</Icon>
+  </Metadata>
+  <Installation>
+    <InstallationTarget Id="Microsoft.VisualStudio.Code" />
+  </Installation>
+  <Dependencies />
+  <Assets>
+${asset('Code.Manifest', 'package.json')}
+${asset('Services.Content.Details', 'readme.md')}
+${asset('Services.Icons.Default', about.icon)}
+  </Assets>
+</PackageManifest>
+`;
+}
+
 /** Manifests of package managers, for the archives that are there. */
 function manifests() {
   const url = process.env.RELEASE_URL || `https://your.site/loopscope/v${version}`;
@@ -188,7 +249,7 @@ function sums() {
   for (const name of listed) console.log(`${String(Math.ceil(statSync(join(out, name)).size / 1000)).padStart(7)} kB  ${name}`);
 }
 
-const parts = { npm, hugo, binary, image, python, manifests };
+const parts = { npm, hugo, vscode, binary, image, python, manifests };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in parts));
 if (unknown.length) throw new Error(`there is no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);

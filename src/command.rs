@@ -7,6 +7,7 @@ mod mcp;
 mod mdbook;
 mod page;
 mod picture;
+mod problem;
 mod validate;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, value_parser};
@@ -20,7 +21,9 @@ use k8s_model::quantity::Quantity;
 use k8s_model::time::SECOND;
 use kubectl::parse::{Args as Words, takes};
 use kubectl::{Filenames, VERBS};
+use lesson::check::Flaw;
 use lesson::format::Tongue;
+use problem::{FileProblem, Severity};
 use scenario::{Disturbance, Finished, Observer, Scenario, Trace};
 use serve::{ClockPace, ServeOptions, Server};
 use session::lesson::LessonFile;
@@ -210,9 +213,12 @@ enum LessonCommand {
     /// Every solution and alternative must do its task, a wrong answer must not, each question must have one right answer, and captions
     /// must be true.
     Check {
-        /// Lesson files
+        /// Lesson files; - is standard input
         #[arg(required = true)]
         files: Vec<String>,
+        /// Prints an object of JSON for each mistake instead, one a line: file, line, severity, message
+        #[arg(long)]
+        json: bool,
     },
     /// Prints one page for paper: each step with its diagram, its question and answer, and a way to do its task
     Print {
@@ -368,6 +374,18 @@ fn read(file: &str) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))
 }
 
+/// Reads a file, or standard input for `-`.
+fn read_input(file: &str) -> Result<String, String> {
+    if file != "-" {
+        return read(file);
+    }
+    let mut text = String::new();
+    io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| format!("standard input: {error}"))?;
+    Ok(text)
+}
+
 /// Writes to standard output.
 fn print(text: &str) -> Result<(), String> {
     printed(io::stdout().write_all(text.as_bytes()).err())
@@ -464,28 +482,60 @@ fn memory_used() -> Option<u64> {
 }
 
 fn lesson(args: &LessonCommand) -> Result<u8, String> {
-    let files = match args {
-        LessonCommand::Check { files } => files,
+    let (files, json) = match args {
+        LessonCommand::Check { files, json } => (files, *json),
         LessonCommand::Print { file, lang } => return lesson_page(file, *lang),
     };
     let mut code = 0;
     for file in files {
-        let text = read(file)?;
-        let wrong: Vec<String> = match lesson::parse(&text) {
-            Err(faults) => at_lines(file, &faults),
-            Ok(lesson) => lesson::check::check(&lesson)
-                .iter()
-                .map(|finding| format!("{file}: {finding}"))
-                .collect(),
-        };
-        if wrong.is_empty() {
-            println!("{file}: ok");
-        } else {
-            println!("{}", wrong.join("\n"));
-            code = 1;
-        }
+        let problems = lesson_problems(file, &read_input(file)?);
+        code |= u8::from(!problems.is_empty());
+        print(&match (json, problems.is_empty()) {
+            (true, _) => problem::json_lines(&problems),
+            (false, true) => format!("{file}: ok\n"),
+            (false, false) => problems.iter().map(FileProblem::located).collect(),
+        })?;
     }
     Ok(code)
+}
+
+/// Returns what is wrong with a lesson: with its text, or else with its play.
+fn lesson_problems<'a>(file: &'a str, text: &str) -> Vec<FileProblem<'a>> {
+    let problem = |line, severity, message| FileProblem {
+        file,
+        line,
+        severity,
+        message,
+    };
+    let parsed = match lesson::parse(text) {
+        Ok(lesson) => lesson,
+        Err(faults) => {
+            return faults
+                .iter()
+                .map(|fault| problem(fault.line, Severity::Error, fault.message().english()))
+                .collect();
+        }
+    };
+    let findings = lesson::check::check(&parsed);
+    findings
+        .iter()
+        .map(|finding| {
+            // A finding of no step is about the lesson.
+            let step = finding
+                .step
+                .checked_sub(1)
+                .and_then(|step| manifest::locate(text.as_bytes(), 0, &format!("steps[{step}]")));
+            let severity = match finding.what {
+                Flaw::Untranslated => Severity::Warning,
+                _ => Severity::Error,
+            };
+            problem(
+                step.map_or(1, |(line, ..)| line),
+                severity,
+                finding.to_string(),
+            )
+        })
+        .collect()
 }
 
 /// Prints a lesson as a page for paper.

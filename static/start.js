@@ -6,7 +6,8 @@
   // A page that was saved as one file has its files within (scripts/single.mjs).
   var inside = window.loopscopeFile;
   var query = new URLSearchParams(location.search || (inside && inside.query) || '');
-  var base = new URL('.', document.currentScript.src || location.href).href;
+  // A frame that was written into its page (srcdoc) has no address.
+  var base = inside ? '' : new URL('.', document.currentScript.src || location.href).href;
 
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
   // else are in crates/i18n.
@@ -170,6 +171,8 @@
   root.dataset.theme = dark ? 'dark' : 'light';
   if (query.has('embed')) root.classList.add('embedded');
   if (parent !== window) root.classList.add('framed');
+  // Nothing leads to a page that was written into another one.
+  if (location.protocol === 'about:') root.classList.add('unaddressed');
   if (lesson) root.classList.add('taught');
   // Who has the files already (static/sw.js) does not wait, and knows what this is.
   if (served()) root.classList.add('returning');

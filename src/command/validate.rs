@@ -1,6 +1,7 @@
 //! `loopscope validate`: manifests against the API server's decoding, admission and validation.
 
-use super::{print, read};
+use super::problem::{self, FileProblem, Severity};
+use super::{print, read_input};
 use actions::{Action, Host};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
@@ -9,7 +10,6 @@ use k8s_model::time::SECOND;
 use manifest::Document;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io::Read;
 
 /// Applies manifests to a fresh cluster and prints each refusal and warning with its line
 ///
@@ -23,6 +23,9 @@ pub(super) struct ValidateArgs {
     /// Leaves out objects of kinds that neither the cluster nor a file defines
     #[arg(long)]
     ignore_unknown_kinds: bool,
+    /// Prints an object of JSON for each refusal and warning instead, one a line: file, line, severity, message
+    #[arg(long)]
+    json: bool,
 }
 
 /// Seed of names and uids, which nothing here depends on.
@@ -32,7 +35,7 @@ pub(super) fn validate(args: &ValidateArgs) -> Result<u8, String> {
     let texts = args
         .files
         .iter()
-        .map(|file| Ok((file.as_str(), read_manifest(file)?)))
+        .map(|file| Ok((file.as_str(), read_input(file)?)))
         .collect::<Result<Vec<_>, String>>()?;
     let mut host = Host::new(Sim::new(ClusterConfig::default(), SEED));
     pass_second(&mut host);
@@ -41,8 +44,7 @@ pub(super) fn validate(args: &ValidateArgs) -> Result<u8, String> {
         .flat_map(|(_, text)| manifest::parse(text.as_bytes()).documents)
         .collect();
     prepare(&mut host, &documents);
-    let mut out = String::new();
-    let mut is_refused = false;
+    let mut problems = Vec::new();
     for (file, text) in &texts {
         let unknown = if args.ignore_unknown_kinds {
             unknown_lines(&host, text)
@@ -50,33 +52,34 @@ pub(super) fn validate(args: &ValidateArgs) -> Result<u8, String> {
             Vec::new()
         };
         let result = host.run(&Action::apply(text.as_str()));
-        for found in &result.diagnostics {
-            if unknown
+        let is_known = |line: usize| {
+            !unknown
                 .iter()
-                .any(|(from, to)| (*from..*to).contains(&found.line))
-            {
-                continue;
-            }
-            let word = if found.error { "error" } else { "warning" };
-            is_refused |= found.error;
-            for line in found.message.english().lines() {
-                out += &format!("{file}:{}: {word}: {line}\n", found.line);
-            }
-        }
+                .any(|(from, to)| (*from..*to).contains(&line))
+        };
+        let found = result.diagnostics.iter();
+        problems.extend(
+            found
+                .filter(|found| is_known(found.line))
+                .map(|found| FileProblem {
+                    file,
+                    line: found.line,
+                    severity: if found.error {
+                        Severity::Error
+                    } else {
+                        Severity::Warning
+                    },
+                    message: found.message.english(),
+                }),
+        );
     }
-    print(&out)?;
-    Ok(u8::from(is_refused))
-}
-
-fn read_manifest(file: &str) -> Result<String, String> {
-    if file != "-" {
-        return read(file);
-    }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| format!("standard input: {error}"))?;
-    Ok(text)
+    print(&if args.json {
+        problem::json_lines(&problems)
+    } else {
+        problems.iter().map(FileProblem::rated).collect()
+    })?;
+    let is_refused = |problem: &FileProblem| problem.severity == Severity::Error;
+    Ok(u8::from(problems.iter().any(is_refused)))
 }
 
 /// Applies definitions, and creates each namespace that an object is in.

@@ -149,3 +149,18 @@ test('a lesson as a SCORM package tells a learning platform of completion and sc
     server.close();
   }
 });
+
+test('the file opens in a sandboxed frame that is written into a page, without an address', async ({ page }) => {
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  const opens = JSON.stringify({ hash: '', query: '?autoplay&lang=zh&view=nodes' });
+  const file = readFileSync('dist/single.html', 'utf8').replace('window.loopscopeFile={"hash":"","query":""}', () => `window.loopscopeFile=${opens}`);
+  await page.setContent('<iframe sandbox="allow-scripts" width="1200" height="800"></iframe>');
+  await page.locator('iframe').evaluate((frame, file) => { frame.srcdoc = file; }, file);
+  const inside = page.frameLocator('iframe');
+  await expect(inside.getByText('node-1').first()).toBeVisible();
+  await expect(inside.locator('html')).toHaveAttribute('lang', 'zh-CN');
+  await expect(inside.getByRole('button', { name: '分享' })).toBeHidden();
+  expect(problems).toEqual([]);
+});

@@ -1,5 +1,6 @@
-//! `loopscope lesson check` and `loopscope picture` as commands: what they print, write and exit with.
+//! `loopscope lesson check`, `validate` and `picture` as commands: what they print, write and exit with.
 
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -21,6 +22,13 @@ fn file(name: &str, text: &str) -> String {
 
 fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json_lines(output: &Output) -> Vec<Value> {
+    printed(output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The lesson of the document.
@@ -90,7 +98,48 @@ fn what_is_wrong_with_the_play_of_a_lesson_is_told_with_its_step() {
         "step 1: expect[0] does not hold after the step",
         "step 3: the solution does not do the task",
     ];
-    assert_eq!(lines, expected.map(|words| format!("{wrong}: {words}")));
+    let line = |word: &str| text.lines().position(|line| line.contains(word)).unwrap() + 1;
+    let at = [line("- say: {en: \"This"), line("- say: {en: Your turn.")];
+    let located = [0, 1].map(|step| format!("{wrong}:{}: {}", at[step], expected[step]));
+    assert_eq!(lines, located);
+    let output = run(&["lesson", "check", "--json", &wrong]);
+    let problems = json_lines(&output);
+    assert_eq!(output.status.code(), Some(1));
+    for (step, problem) in problems.iter().enumerate() {
+        let expected = json!({ "file": wrong, "line": at[step], "severity": "error", "message": expected[step] });
+        assert_eq!(*problem, expected);
+    }
+    assert_eq!(problems.len(), 2);
+}
+
+#[test]
+fn validate_prints_each_refusal_as_an_object_of_json() {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {tier: 1}\n---\n\
+                apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: B\n";
+    let broken = file("broken-manifest.yaml", text);
+    let plain = run(&["validate", &broken]);
+    let output = run(&["validate", "--json", &broken]);
+    assert_eq!(output.status.code(), plain.status.code());
+    let problems = json_lines(&output);
+    let lines: Vec<_> = problems.iter().map(|problem| &problem["line"]).collect();
+    assert_eq!(lines, [5, 10], "{problems:?}");
+    let mut expected = String::new();
+    for problem in &problems {
+        assert_eq!(problem["severity"], "error");
+        for line in problem["message"].as_str().unwrap().lines() {
+            expected += &format!("{broken}:{}: error: {line}\n", problem["line"]);
+        }
+    }
+    assert_eq!(printed(&plain), expected);
+    let fine = run(&[
+        "validate",
+        "--json",
+        "crates/session/src/examples/deployment.yaml",
+    ]);
+    assert_eq!(
+        (fine.status.code(), printed(&fine)),
+        (Some(0), String::new())
+    );
 }
 
 #[test]
