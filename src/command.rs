@@ -126,6 +126,9 @@ struct CheckArgs {
     /// Writes the result for a CI system
     #[arg(long, value_name = "FILE")]
     junit: Option<String>,
+    /// Prints JSON instead of text
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     memory: Memory,
 }
@@ -414,7 +417,10 @@ fn check(args: &CheckArgs) -> Result<u8, String> {
     if let Some(path) = &args.junit {
         std::fs::write(path, check::junit(&report)).map_err(|e| format!("{path}: {e}"))?;
     }
-    print(&check::text(&report))?;
+    match args.json {
+        true => print(&format!("{}\n", check::json(&report)))?,
+        false => print(&check::text(&report))?,
+    }
     Ok(match (report.is_clean(), report.is_vacuous()) {
         (false, _) => 1,
         (true, true) => 2,

@@ -11,7 +11,7 @@ mod watch;
 
 pub use counterexample::Counterexample;
 pub use histories::Histories;
-pub use report::{escaped, junit, text};
+pub use report::{escaped, json, junit, text};
 
 use lesson::expr::{Aggregation, ExprError, Expressions};
 use lesson::read::of_expression;

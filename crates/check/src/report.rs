@@ -3,6 +3,7 @@
 use super::{Checked, Counterexample, Report};
 use explain::words::Reason;
 use scenario::How;
+use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 /// Maximum number of reasons of a chain, and of faults, in the report.
@@ -152,6 +153,49 @@ fn reason(reason: &Reason) -> String {
         let _ = write!(line, " ({})", saw.join(", "));
     }
     line
+}
+
+/// Builds the report as JSON.
+pub fn json(report: &Report) -> Value {
+    let checked = report.checked.iter().map(|one| {
+        let verdict = match one.violated {
+            _ if one.is_vacuous() => "undecided",
+            0 => "holds",
+            _ => "violated",
+        };
+        json!({
+            "expectation": title(one), "location": one.location, "verdict": verdict, "violated": one.violated, "unknown": one.unknown,
+            "counterexample": one.first.as_ref().map(counterexample_json),
+        })
+    });
+    let failed = report.failed.iter().map(
+        |(step, (message, runs))| json!({ "step": step + 1, "message": message, "runs": runs }),
+    );
+    let histories = &report.histories;
+    json!({
+        "name": report.name, "seed": report.options.seed, "runs": report.options.seeds, "faults": report.options.faults,
+        "histories": { "distinct": histories.distinct(), "lastNew": histories.last_new },
+        "checked": checked.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>(),
+    })
+}
+
+fn counterexample_json(found: &Counterexample) -> Value {
+    let values: Map<String, Value> = found
+        .values
+        .iter()
+        .map(|(call, value)| (call.clone(), value.as_str().into()))
+        .collect();
+    let faults = found
+        .faults
+        .iter()
+        .map(|(at, fault)| json!({ "seconds": at.seconds(), "fault": fault.to_string() }));
+    let reasons = found.reasons.iter().map(|reason| {
+        json!({ "seconds": reason.at as f64 / 1000.0, "actor": reason.actor.english(), "effect": reason.effect.english(), "reason": reason.short.english() })
+    });
+    json!({
+        "seed": found.seed, "seconds": found.at.seconds(), "values": values, "output": found.output, "standing": found.standing,
+        "reasons": reasons.collect::<Vec<_>>(), "faults": faults.collect::<Vec<_>>(), "link": found.link,
+    })
 }
 
 /// Formats the report as JUnit XML.

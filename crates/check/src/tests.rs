@@ -1,4 +1,4 @@
-use super::{CheckOptions, Report, check, junit, text};
+use super::{CheckOptions, Report, check, json, junit, text};
 use k8s_model::Kind;
 use session::State;
 use session::permalink;
@@ -304,4 +304,21 @@ fn a_program_reads_the_result() {
         (8, 8),
         "{xml}"
     );
+}
+
+#[test]
+fn a_script_reads_the_verdicts() {
+    let steps = "- never: ready(web) < 3\n- always: exists(web)\n- never: ready(wbe) < 2\n- kubectl: delete pod {{pod:web:0}}\n- wait: settled\n";
+    let value = json(&run(steps, 2, false).unwrap());
+    let verdicts: Vec<&str> = (0..3)
+        .filter_map(|at| value["checked"][at]["verdict"].as_str())
+        .collect();
+    assert_eq!(verdicts, ["violated", "holds", "undecided"]);
+    let found = &value["checked"][0]["counterexample"];
+    assert_eq!(
+        (&found["values"]["ready(web)"], &found["seed"]),
+        (&"2".into(), &1.into())
+    );
+    assert!(found["link"].as_str().unwrap().starts_with("#pako:"));
+    assert_eq!(value["histories"]["distinct"], 1);
 }
