@@ -18,13 +18,13 @@ use explain::story::Story;
 use i18n::Catalogue;
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
-use k8s_model::time::SECOND;
+use k8s_model::time::{SECOND, duration};
 use kubectl::parse::{Args as Words, takes};
 use kubectl::{Filenames, VERBS};
 use lesson::check::Flaw;
 use lesson::format::Tongue;
 use problem::{FileProblem, Severity};
-use scenario::{Disturbance, Finished, Observer, Scenario, Trace};
+use scenario::{Finished, Observer, Scenario, Trace};
 use serve::{ClockPace, ServeOptions, Server};
 use session::lesson::LessonFile;
 use session::permalink::{self, Link};
@@ -102,6 +102,9 @@ struct RunArgs {
     /// Disturbs watches and loops by the seed, as loopscope check --faults does in its run with this seed
     #[arg(long)]
     faults: bool,
+    /// Delays watch deliveries and orders passes by the seed, as loopscope check --jitter does
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    jitter: Option<u64>,
     #[command(flatten)]
     memory: Memory,
 }
@@ -123,6 +126,9 @@ struct CheckArgs {
     /// Disturbs watches and loops at random instants, by the seed
     #[arg(long)]
     faults: bool,
+    /// Delays watch deliveries by up to this time, and orders passes of the same time, by the seed, such as 20ms
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    jitter: Option<u64>,
     /// Writes the result for a CI system
     #[arg(long, value_name = "FILE")]
     junit: Option<String>,
@@ -355,12 +361,15 @@ fn run_scenario(scenario: &Scenario, args: &RunArgs, observer: &mut dyn Observer
         mistakes: Vec::new(),
     };
     let seed = args.seed;
-    let cluster = match args.faults {
-        true => {
-            let disturbance = Disturbance::new(seed);
-            scenario::run_disturbed(scenario, seed, disturbance, &mut collector)
-        }
-        false => scenario::run(scenario, seed, usize::MAX, &mut collector),
+    let options = check::CheckOptions {
+        seed,
+        seeds: 1,
+        faults: args.faults,
+        jitter: args.jitter.unwrap_or(0),
+    };
+    let cluster = match options.disturbance(seed) {
+        Some(disturbance) => scenario::run_disturbed(scenario, seed, disturbance, &mut collector),
+        None => scenario::run(scenario, seed, usize::MAX, &mut collector),
     };
     // The process ends soon: freeing the cluster would be wasted time.
     std::mem::forget(cluster);
@@ -407,6 +416,7 @@ fn check(args: &CheckArgs) -> Result<u8, String> {
         seed: args.seed,
         seeds: args.seeds,
         faults: args.faults,
+        jitter: args.jitter.unwrap_or(0),
     };
     let mut scenario = read_scenario(file)?;
     if scenario.name.is_empty() {
@@ -432,6 +442,11 @@ fn check(args: &CheckArgs) -> Result<u8, String> {
 fn size(text: &str) -> Result<u64, String> {
     let size = Quantity::parse(text).map_err(|_| "a size such as 512Mi or 8Gi is needed")?;
     u64::try_from(size.as_units()).map_err(|_| "a size is not negative".to_string())
+}
+
+/// Reads a time in microseconds: `20ms`, `2s`.
+fn span(text: &str) -> Result<u64, String> {
+    duration(text).ok_or_else(|| "a time such as 20ms or 2s is needed".to_string())
 }
 
 /// Reads virtual seconds a second.

@@ -204,6 +204,8 @@ test('a watch prints beside what is entered after it, and is stopped by its butt
   await expect(output).not.toContainText('READY');
   const pod = await kubectl(page, 'get pods -o jsonpath={.items[0].metadata.name}');
   await kubectl(page, `delete pod ${pod}`);
+  // Out of the console's line, whose text a key would be.
+  await page.evaluate(() => document.activeElement?.blur());
   await forward(page, 10);
   await expect(watch).toContainText('Terminating');
   await watch.getByRole('button', { name: 'Stop “kubectl get pods -w”' }).click();

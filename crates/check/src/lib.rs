@@ -13,6 +13,7 @@ pub use counterexample::Counterexample;
 pub use histories::Histories;
 pub use report::{escaped, json, junit, text};
 
+use k8s_model::Duration;
 use lesson::expr::{Aggregation, ExprError, Expressions};
 use lesson::read::of_expression;
 use scenario::{Disturbance, Expected, Finished, How, Scenario, ScenarioStep};
@@ -29,6 +30,23 @@ pub struct CheckOptions {
     pub seeds: u64,
     /// True if faults are injected into watches and loops.
     pub faults: bool,
+    /// Maximum lateness of watch deliveries in microseconds, drawn by the seed as the order of passes is; 0 for neither.
+    pub jitter: Duration,
+}
+
+impl CheckOptions {
+    /// Returns the disturbance of the run with a seed.
+    pub fn disturbance(&self, seed: u64) -> Option<Disturbance> {
+        let faults = match self.faults {
+            true => Disturbance::new(seed),
+            false if self.jitter > 0 => Disturbance::of(&[]),
+            false => return None,
+        };
+        Some(match self.jitter {
+            0 => faults,
+            range => faults.with_jitter(range, seed),
+        })
+    }
 }
 
 /// Result of one expectation.
@@ -107,7 +125,8 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         histories: Histories::default(),
         failed: BTreeMap::new(),
     };
-    if options.faults {
+    let is_disturbed = options.disturbance(options.seed).is_some();
+    if is_disturbed {
         // In a disturbed run the target of a fault may be gone.
         reject_mistakes(
             scenario,
@@ -115,15 +134,10 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         )?;
     }
     for seed in options.seed..options.seed.saturating_add(options.seeds) {
-        let run = ObservedRun::run(
-            scenario,
-            &plans,
-            seed,
-            options.faults.then(|| Disturbance::new(seed)),
-        );
+        let run = ObservedRun::run(scenario, &plans, seed, options.disturbance(seed));
         note_failures(scenario, &run, &mut report)?;
         report.histories.add(run.sim.as_ref());
-        if !options.faults {
+        if !is_disturbed {
             reject_mistakes(scenario, &run)?;
         }
         for (at, checked) in report.checked.iter_mut().enumerate() {

@@ -27,10 +27,11 @@ fn runs(report: &Report) -> String {
     let plural = if count == 1 { "run" } else { "runs" };
     format!(
         "{count} {plural}{}, seeds {first} to {}",
-        if report.options.faults {
-            " with faults"
-        } else {
-            ""
+        match (report.options.faults, report.options.jitter) {
+            (false, 0) => String::new(),
+            (true, 0) => " with faults".to_owned(),
+            (false, jitter) => format!(" with a jitter of {} ms", jitter as f64 / 1e3),
+            (true, jitter) => format!(" with faults and a jitter of {} ms", jitter as f64 / 1e3),
         },
         first.saturating_add(count.max(1) - 1)
     )
@@ -41,7 +42,7 @@ fn histories(report: &Report) -> String {
     let of = &report.histories;
     match (of.distinct(), of.runs - of.last_new) {
         (1, 0) => "1 history".to_owned(),
-        (1, _) => "all with the same writes in the same order".to_owned(),
+        (1, _) => "all with the same writes in the same order (--jitter 20ms varies it)".to_owned(),
         (distinct, 0) => format!("{distinct} distinct histories, the last run brought a new one"),
         (distinct, _) => format!(
             "{distinct} distinct histories, none new after run {}",
@@ -173,7 +174,7 @@ pub fn json(report: &Report) -> Value {
     );
     let histories = &report.histories;
     json!({
-        "name": report.name, "seed": report.options.seed, "runs": report.options.seeds, "faults": report.options.faults,
+        "name": report.name, "seed": report.options.seed, "runs": report.options.seeds, "faults": report.options.faults, "jitter": report.options.jitter as f64 / 1e6,
         "histories": { "distinct": histories.distinct(), "lastNew": histories.last_new },
         "checked": checked.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>(),
     })

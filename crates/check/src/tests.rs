@@ -16,12 +16,17 @@ const WEB: &str = "steps:
 ";
 
 fn run(steps: &str, seeds: u64, faults: bool) -> Result<Report, String> {
+    run_late(steps, seeds, faults, 0)
+}
+
+fn run_late(steps: &str, seeds: u64, faults: bool, jitter: u64) -> Result<Report, String> {
     check(
         &scenario::parse(&format!("name: t\n{WEB}{steps}")).unwrap(),
         CheckOptions {
             seed: 1,
             seeds,
             faults,
+            jitter,
         },
     )
 }
@@ -37,7 +42,7 @@ fn what_holds_is_not_found() {
     assert!(report.is_clean() && report.failed.is_empty());
     let told = text(&report);
     assert!(
-        told.contains("t: 3 runs, seeds 1 to 3: all with the same writes in the same order\nnot found in 3 runs "),
+        told.contains("t: 3 runs, seeds 1 to 3: all with the same writes in the same order (--jitter 20ms varies it)\nnot found in 3 runs "),
         "{told}"
     );
     assert!(
@@ -51,6 +56,13 @@ fn runs_that_write_the_same_count_as_one_history() {
     let steps = "- always: exists(web)\n- kubectl: scale deployment web --replicas=5\n- wait: 1m\n";
     let same = run(steps, 5, false).unwrap();
     assert_eq!((same.histories.distinct(), same.histories.last_new), (1, 1));
+    let late = run_late(steps, 5, false, 20_000).unwrap();
+    assert_eq!(late.histories.distinct(), 5);
+    assert!(late.is_clean(), "{}", text(&late));
+    assert!(
+        text(&late)
+            .starts_with("t: 5 runs with a jitter of 20 ms, seeds 1 to 5: 5 distinct histories, ")
+    );
     let disturbed = run(steps, 5, true).unwrap();
     assert!(disturbed.histories.distinct() > 1);
     assert!(text(&disturbed).contains(" distinct histories, "));
@@ -99,6 +111,7 @@ fn the_link_opens_the_run_at_that_instant() {
                 seed: 4,
                 seeds: 1,
                 faults,
+                jitter: 0,
             },
         )
         .unwrap();
@@ -321,4 +334,16 @@ fn a_script_reads_the_verdicts() {
     );
     assert!(found["link"].as_str().unwrap().starts_with("#pako:"));
     assert_eq!(value["histories"]["distinct"], 1);
+}
+
+#[test]
+fn jitter_that_a_violation_does_not_need_is_left_out() {
+    let steps =
+        "- never: ready(web) == 5\n- kubectl: scale deployment web --replicas=5\n- wait: settled\n";
+    let report = run_late(steps, 3, false, 50_000).unwrap();
+    let [one] = &report.checked[..] else { panic!() };
+    assert_eq!(one.violated, 3);
+    let found = one.first.as_ref().unwrap();
+    assert!(found.faults.is_empty(), "{:?}", found.faults);
+    assert_eq!(found.values, [("ready(web)".to_owned(), "5".to_owned())]);
 }

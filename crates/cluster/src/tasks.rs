@@ -2,8 +2,9 @@
 
 use apiserver::journal::EntryId;
 use controller_runtime::process::Process;
-use k8s_model::{ObjectRef, Str, Time, Uid};
+use k8s_model::{Duration, ObjectRef, Str, Time, Uid};
 use kubelet::PodJob;
+use sim_core::rng::Rng;
 use sim_core::tree::Tree;
 
 /// Work that becomes due at some virtual time. Controllers are numbered as in [`controllers::ALL`].
@@ -43,9 +44,42 @@ const MAX_SCANNED_TASKS: usize = 20_000;
 /// Position of a task: due time and insertion order.
 pub(crate) type Position = (Time, u64);
 
+/// Ranks of tasks of the same time, above the bits of the insertion order.
+const RANKS: u64 = 1 << 16;
+const RANK_SHIFT: u32 = 48;
+
+/// Random lateness and order of steps of the control plane.
+#[derive(Clone, Debug)]
+pub(crate) struct Jitter {
+    range: Duration,
+    rng: Rng,
+}
+
+impl Jitter {
+    /// Creates a lateness of up to `range` microseconds, by the sequence of a seed.
+    pub fn new(range: Duration, seed: u64) -> Jitter {
+        Jitter {
+            range,
+            rng: Rng::new(seed),
+        }
+    }
+
+    /// Draws the lateness of a task, and its rank among those of the same time. The steps of a kubelet keep their order.
+    fn draw(&mut self, task: &Task) -> (Duration, u64) {
+        let late = match task {
+            Task::Deliver(_) => self.rng.below(self.range + 1),
+            Task::Reconcile(..) | Task::Schedule => 0,
+            _ => return (0, 0),
+        };
+        (late, self.rng.below(RANKS))
+    }
+}
+
 /// Virtual clock and the tasks that wait for it.
 #[derive(Clone, Debug, Default)]
 pub struct TaskQueue {
+    /// Lateness of tasks, if a fault has set one.
+    pub(crate) jitter: Option<Jitter>,
     now: Time,
     pending: Tree<Position, Task>,
     sequence: u64,
@@ -74,7 +108,12 @@ impl TaskQueue {
     /// Adds a task, after those of the same time.
     pub fn push(&mut self, at: Time, task: Task) {
         self.sequence += 1;
-        self.pending.insert((at, self.sequence), task);
+        let (late, rank) = match &mut self.jitter {
+            Some(jitter) => jitter.draw(&task),
+            None => (0, 0),
+        };
+        let position = (at.after(late), rank << RANK_SHIFT | self.sequence);
+        self.pending.insert(position, task);
     }
 
     /// Adds steps of kubelets.

@@ -32,7 +32,7 @@ const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 /// Forms of all faults, for usage messages.
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
                      node-notready NODE, add-node NODE [RESOURCE=AMOUNT ...], remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
-                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], repeat KIND[/NAME] [COMPONENT], event-driven LOOP on|off, slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME], \
+                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], repeat KIND[/NAME] [COMPONENT], event-driven LOOP on|off, slow LOOP TIME|none, jitter TIME|none [SEED], relist TIME|never, restart COMPONENT, conflict KIND[/NAME], \
                      client SELECTOR 429|500|503|409|410|timeout-after-commit|disconnect|lose [LIMIT], client SELECTOR 429 retry-after SECONDS [LIMIT], client SELECTOR slow|delay TIME [LIMIT], \
                      client SELECTOR off";
 
@@ -145,6 +145,13 @@ pub enum Fault {
         name: Str,
         /// Duration of a pass.
         pass: Option<Duration>,
+    },
+    /// Random lateness of watch deliveries, and random order of passes and scheduling cycles of the same time.
+    Jitter {
+        /// Maximum lateness in microseconds, `None` to end the fault.
+        range: Option<Duration>,
+        /// Seed of the sequence.
+        seed: u64,
     },
     /// Delay in microseconds from a lost event to the relist that repairs it; `None` for no relist.
     Relist(Option<Duration>),
@@ -287,6 +294,8 @@ pub enum FaultError {
     NoEventDrivenForm(Str),
     /// Invalid time: the fault, the word allowed in its place, and the word found.
     NoTime(&'static str, &'static str, String),
+    /// Seed that is not a number.
+    NoSeed(String),
     /// Invalid quantity: of what, and why.
     NoAmount(String, QuantityError),
     /// Invalid load.
@@ -337,6 +346,7 @@ impl fmt::Display for FaultError {
                 f,
                 "{fault}: neither \"{or}\" nor a time like 500ms, 2s or 1m: {word}"
             ),
+            FaultError::NoSeed(word) => write!(f, "jitter: not a seed: {word}"),
             FaultError::NoAmount(of, error) => write!(f, "{of}: {error}"),
             FaultError::NoLoad(error) => error.fmt(f),
             FaultError::NoPair(word) => write!(f, "add-node: {word}: RESOURCE=AMOUNT is required"),
@@ -472,6 +482,11 @@ impl fmt::Display for Fault {
                 write!(f, "event-driven {name} {}", if *on { "on" } else { "off" })
             }
             Fault::Slow { name, pass } => write!(f, "slow {name} {}", or(pass, "none")),
+            Fault::Jitter {
+                range: range @ Some(_),
+                seed,
+            } => write!(f, "jitter {} {seed}", or(range, "none")),
+            Fault::Jitter { range: None, .. } => f.write_str("jitter none"),
             Fault::Relist(after) => write!(f, "relist {}", or(after, "never")),
             Fault::Restart { component } => write!(f, "restart {component}"),
             Fault::Conflict(target) => write!(f, "conflict {target}"),
@@ -596,6 +611,16 @@ impl FromStr for Fault {
             ["slow", ref name @ .., pass] if !name.is_empty() => Ok(Fault::Slow {
                 name: name.join(" ").into(),
                 pass: span("slow", pass)?,
+            }),
+            ["jitter", range] => Ok(Fault::Jitter {
+                range: span("jitter", range)?,
+                seed: 1,
+            }),
+            ["jitter", range, seed] => Ok(Fault::Jitter {
+                range: span("jitter", range)?,
+                seed: seed
+                    .parse()
+                    .map_err(|_| FaultError::NoSeed(seed.to_owned()))?,
             }),
             ["relist", "never"] => Ok(Fault::Relist(None)),
             ["relist", after] => match time(after) {

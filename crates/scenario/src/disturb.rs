@@ -4,7 +4,7 @@ use cluster::Sim;
 use controller_runtime::process::Process;
 use fault::{Fault, FaultTarget};
 use k8s_model::time::{MS, SECOND};
-use k8s_model::{Kind, Str, Time};
+use k8s_model::{Duration, Kind, Str, Time};
 use sim_core::rng::Rng;
 
 /// Components whose slowdown ends with the disturbance.
@@ -39,6 +39,8 @@ pub struct Disturbance {
     slow: Option<Str>,
     /// Given faults, in reverse order; `None` if they are random.
     given: Option<Vec<(Time, Fault)>>,
+    /// Fault before all others, and the time of the one after it.
+    first: Option<(Fault, Time)>,
     /// Time of the next fault.
     pub next: Time,
 }
@@ -55,6 +57,7 @@ impl Disturbance {
             left: MOST,
             slow: None,
             given: None,
+            first: None,
             next,
         }
     }
@@ -70,12 +73,24 @@ impl Disturbance {
         }
     }
 
+    /// Begins with a jitter of up to `range` microseconds, whose sequence follows from the seed.
+    pub fn with_jitter(mut self, range: Duration, seed: u64) -> Disturbance {
+        let range = Some(range);
+        self.first = Some((Fault::Jitter { range, seed }, self.next));
+        self.next = Time(0);
+        self
+    }
+
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.below(of.len() as u64) as usize]
     }
 
     /// Returns the next fault.
     pub fn draw(&mut self, sim: &Sim) -> Option<Fault> {
+        if let Some((fault, next)) = self.first.take() {
+            self.next = next;
+            return Some(fault);
+        }
         let Some(given) = &mut self.given else {
             return Some(self.random(sim));
         };

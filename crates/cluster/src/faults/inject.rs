@@ -3,7 +3,7 @@
 
 use super::watches;
 use crate::sim::Sim;
-use crate::tasks::Task;
+use crate::tasks::{Jitter, Task};
 use apiserver::journal::{Actor, EntryId, Op, Record};
 use apiserver::why::Why;
 use apiserver::{Origin, Request, Subresource, Verb};
@@ -90,6 +90,9 @@ impl Sim {
             }
             Fault::EventDriven { name, on } => watches::event_driven(self, name, *on)?,
             Fault::Slow { name, pass } => watches::slow(self, name, *pass, id)?,
+            Fault::Jitter { range, seed } => {
+                self.tasks.jitter = range.map(|range| Jitter::new(range, *seed));
+            }
             Fault::Relist(after) => self.relist = *after,
             Fault::Restart { component } => watches::restart(self, component)?,
             Fault::Conflict(target) => {
