@@ -13,8 +13,12 @@ const style = (name) => `<style>${text(name).replace(/<\/(style)/gi, '<\\/$1')}<
 const json = (value) => JSON.stringify(value).replace(/</g, '\\u003c').replace(/\u2028|\u2029/g, ' ');
 
 const files = {};
-for (const name of ['loopscope.js', 'zh.js', 'explain.js', 'editor.js', 'export.js', 'host.js']) files[name] = text(name);
+for (const name of ['loopscope.js', 'zh.js', 'explain.js', 'editor.js', 'export.js', 'host.js', 'follow.js']) files[name] = text(name);
 for (const name of readdirSync(new URL('lessons/', dist)).filter((name) => name.endsWith('.js'))) files[`lessons/${name}`] = text(`lessons/${name}`);
+// The glue would look for the module beside it, and stop in a page whose address is that of a blob.
+const beside = /new URL\(document\.currentScript\.src, ?location\.href\)\.toString\(\)/;
+if (!beside.test(files['loopscope.js'])) throw new Error('loopscope.js asks for its address in another way');
+files['loopscope.js'] = files['loopscope.js'].replace(beside, "''");
 const parts = {};
 for (const name of modules) {
   parts[name] = deflateSync(readFileSync(new URL(`${name}.wasm`, dist)), { level: 9 }).toString('base64');

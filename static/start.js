@@ -6,7 +6,8 @@
   // A page that was saved as one file has its files within (scripts/single.mjs).
   var inside = window.loopscopeFile;
   var query = new URLSearchParams(location.search || (inside && inside.query) || '');
-  var base = new URL('.', document.currentScript.src || location.href).href;
+  // Such a page may have an address that no other can be relative to.
+  var base = inside ? '' : new URL('.', document.currentScript.src || location.href).href;
 
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
   // else are in crates/i18n.

@@ -5,18 +5,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { codeAndResting, drive } from './drive.mjs';
-import { folder, note, packed, root, run, seconds } from './trial.mjs';
-
-const wheel = () => packed(/^loopscope-.*\.whl$/);
-
-/** A folder, and an environment with nothing in it. */
-function environment(name, from) {
-  const [path, venv] = [folder(name, from), folder(`${name}-venv`)];
-  run(venv, 'python3', ['-m', 'venv', '.']);
-  const command = (name) => join(venv, 'bin', name);
-  const pip = (...packages) => run(path, command('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]);
-  return { path, command, pip };
-}
+import { environment, wheel } from './environment.mjs';
+import { note, root, run, seconds } from './trial.mjs';
 
 test('pip install, and loopscope serve --page: a page that follows the cluster', async ({ page }) => {
   const { path, command, pip } = environment('python');
