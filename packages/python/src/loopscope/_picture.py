@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 from ._command import command
+from .block import Attribute, Draw
 
 #: Seconds after which a picture is given up.
 TIMEOUT = 30.0
@@ -37,6 +39,19 @@ def picture(
     if "<text" not in svg:
         raise PictureError("there is nothing to draw")
     return svg
+
+
+def draw(lang: str | None) -> Draw:
+    """Returns what draws the blocks of a page in a language. A picture that fails is left out."""
+    return lambda words, text: _still(text, dict(words).get("view"), lang, dict(words).get("theme"))
+
+
+@lru_cache(maxsize=None)
+def _still(text: str, view: str | None, lang: str | None, theme: str | None) -> str | None:
+    try:
+        return picture(text, view=view, lang=lang, theme=theme)
+    except PictureError:
+        return None
 
 
 def run(arguments: list[str]) -> str:
