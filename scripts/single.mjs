@@ -14,9 +14,9 @@ const json = (value) => JSON.stringify(value).replace(/</g, '\\u003c').replace(/
 
 const files = {};
 // wasm-bindgen reads the address of its script, which the page does not use: it gives the module itself. In a frame that was written into its
-// page (srcdoc) there is none.
+// page (srcdoc) there is none, and that of a blob is no base.
 const ownAddress = /new URL\(document\.currentScript\.src, ?location\.href\)/;
-for (const name of ['loopscope.js', 'zh.js', 'explain.js', 'editor.js', 'export.js', 'host.js']) files[name] = text(name);
+for (const name of ['loopscope.js', 'zh.js', 'explain.js', 'editor.js', 'export.js', 'host.js', 'follow.js']) files[name] = text(name);
 for (const name of readdirSync(new URL('lessons/', dist)).filter((name) => name.endsWith('.js'))) files[`lessons/${name}`] = text(`lessons/${name}`);
 if (!ownAddress.test(files['loopscope.js'])) throw new Error('the glue of the module reads its address in another way');
 files['loopscope.js'] = files['loopscope.js'].replace(ownAddress, 'new URL("about:blank")');

@@ -410,14 +410,16 @@
     // The still picture, until the frame says that it has drawn its own. The frame of a lesson of the page says itself what it will be.
     draw(manifest) {
       var poster = this.getAttribute('poster');
+      // A picture between the tags is of this manifest, and stays whole.
+      var inner = poster ? null : this.querySelector('img');
       var title = lessonTitle(manifest, /^zh/i.test(this.spoken()) ? 'zh' : 'en') || (this.rests() && this.named() && (this.getAttribute('title') || this.named()));
       if (this.drawn || this.still || !(manifest || poster || title)) return;
       var dark = this.isDark();
-      if (poster) {
+      if (poster || inner) {
         this.still = document.createElement('img');
-        this.still.src = poster;
-        this.still.alt = '';
-        this.still.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:cover;border-radius:12px;pointer-events:none';
+        this.still.src = poster || inner.src;
+        this.still.alt = inner ? inner.alt : '';
+        this.still.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:' + (inner ? 'contain;background:' + inks(dark)[0] : 'cover') + ';border-radius:12px;pointer-events:none';
       } else {
         this.still = title ? titled(title, inks(dark)) : picture(manifest, inks(dark));
       }

@@ -6,7 +6,7 @@
   // A page that was saved as one file has its files within (scripts/single.mjs).
   var inside = window.loopscopeFile;
   var query = new URLSearchParams(location.search || (inside && inside.query) || '');
-  // A frame that was written into its page (srcdoc) has no address.
+  // A frame that was written into its page (srcdoc) has no address, and that of a blob is no base.
   var base = inside ? '' : new URL('.', document.currentScript.src || location.href).href;
 
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all

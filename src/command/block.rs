@@ -29,7 +29,7 @@ const ATTRIBUTES: [&str; 19] = [
 ];
 
 /// Word of an info string, with its value if it has one.
-type Word = (String, Option<String>);
+pub(super) type Word = (String, Option<String>);
 
 /// Returns the attributes of the element that an info string asks for, `None` for a block that is not embedded.
 pub(super) fn attributes(info: &str) -> Result<Option<Vec<Word>>, String> {
@@ -63,18 +63,67 @@ pub(super) fn attributes(info: &str) -> Result<Option<Vec<Word>>, String> {
     }
 }
 
-/// Returns the opening tag, the manifest in its `<pre>` if there is one, and the closing tag.
-pub(super) fn element(attributes: &[Word], text: &str) -> (String, Option<String>, &'static str) {
+/// Element of a block, in parts that stand apart from each other in Markdown.
+#[derive(Debug, PartialEq)]
+pub(super) struct Element {
+    /// Opening tag.
+    pub(super) open: String,
+    /// Picture, shown without JavaScript and until the element has drawn its own.
+    pub(super) picture: Option<String>,
+    /// Manifest in its `<pre>`.
+    pub(super) manifest: Option<String>,
+}
+
+/// Closing tag of an element.
+pub(super) const CLOSE: &str = "</loop-scope>";
+
+/// Returns the element of a block, with the picture that is drawn as SVG.
+pub(super) fn element(attributes: &[Word], text: &str, svg: Option<&str>) -> Element {
     let open = attributes.iter().map(|(name, value)| match value {
         Some(value) => format!(" {name}=\"{}\"", escape(value)),
         None => format!(" {name}"),
     });
     let text = text.trim_end();
-    let manifest = (!text.is_empty()).then(|| format!("<pre>\n{}\n</pre>", escape(text)));
-    (
-        format!("<loop-scope{}>", open.collect::<String>()),
-        manifest,
-        "</loop-scope>",
+    Element {
+        open: format!("<loop-scope{}>", open.collect::<String>()),
+        picture: svg.map(image),
+        manifest: (!text.is_empty()).then(|| format!("<pre>\n{}\n</pre>", escape(text))),
+    }
+}
+
+/// Returns the value of an attribute.
+pub(super) fn value<'a>(attributes: &'a [Word], name: &str) -> Option<&'a str> {
+    let word = attributes.iter().find(|word| word.0 == name)?;
+    word.1.as_deref()
+}
+
+/// Returns true if a picture can stand for the block: a manifest without a picture of its own.
+pub(super) fn is_drawn(attributes: &[Word], text: &str) -> bool {
+    let is_lesson = text.lines().any(|line| line.starts_with("lesson:"));
+    !text.trim().is_empty() && !is_lesson && attributes.iter().all(|word| word.0 != "poster")
+}
+
+/// Returns an image that needs no file, described by the title of the SVG.
+fn image(svg: &str) -> String {
+    let title = svg
+        .split_once("<title>")
+        .and_then(|(_, rest)| rest.split_once("</title>"))
+        .map_or("", |(title, _)| title);
+    let alt = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut source = String::with_capacity(svg.len() * 3 / 2);
+    // As encodeURIComponent does.
+    for byte in svg.trim().bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => source.push(byte.into()),
+            b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')' => {
+                source.push(byte.into())
+            }
+            _ => source.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    format!(
+        "<img src=\"data:image/svg+xml,{source}\" alt=\"{}\">",
+        alt.replace('"', "&quot;")
     )
 }
 
@@ -131,6 +180,18 @@ mod tests {
     use serde_json::Value;
 
     #[test]
+    fn manifests_without_a_poster_are_drawn() {
+        let is_drawn_of = |info, text| {
+            let words = attributes(info).ok().flatten().expect("a block");
+            is_drawn(&words, text)
+        };
+        assert!(is_drawn_of("loopscope", "kind: Pod"));
+        assert!(!is_drawn_of("loopscope poster=a.svg", "kind: Pod"));
+        assert!(!is_drawn_of("loopscope", "lesson: 1\n"));
+        assert!(!is_drawn_of("loopscope lesson=undo", " \n"));
+    }
+
+    #[test]
     fn blocks_become_the_shared_html() {
         let cases: Value = serde_json::from_str(include_str!("../../packages/blocks.json"))
             .expect("packages/blocks.json");
@@ -138,11 +199,15 @@ mod tests {
             let info = case["info"].as_str().expect("info");
             let html = attributes(info).map(|found| {
                 found.map(|attributes| {
-                    let (open, manifest, close) =
-                        element(&attributes, case["text"].as_str().unwrap_or(""));
-                    match manifest {
-                        Some(manifest) => format!("{open}\n{manifest}\n{close}"),
-                        None => format!("{open}{close}"),
+                    let text = case["text"].as_str().unwrap_or("");
+                    let found = element(&attributes, text, case["svg"].as_str());
+                    let inner: Vec<String> = [found.picture, found.manifest]
+                        .into_iter()
+                        .flatten()
+                        .collect();
+                    match inner.is_empty() {
+                        false => format!("{}\n{}\n{CLOSE}", found.open, inner.join("\n")),
+                        true => format!("{}{CLOSE}", found.open),
                     }
                 })
             });

@@ -17,6 +17,8 @@ use views::svg::{self, Style};
 pub(super) const CHINESE: &str = include_str!("../../crates/i18n/src/zh.txt");
 /// Tasks of the engine between two readings of the clock.
 const SLICE: usize = 100_000;
+/// Stage of a picture in a book, in CSS pixels: the default of `--size`.
+const STAGE: (f64, f64) = (960.0, 600.0);
 
 /// Draws a manifest, or a link copied with Share, as the page does, as SVG
 #[derive(clap::Args)]
@@ -55,8 +57,7 @@ pub(super) struct PictureArgs {
 pub(super) fn picture(options: &PictureArgs) -> Result<u8, String> {
     let mut state = open(options)?;
     play(&mut state, options.at);
-    let text = TextSetting::built_in(Rc::new(options.lang.catalogue()));
-    let style = Style::built_in(options.dark);
+    let (style, text) = setting(options.dark, options.lang);
     let out = match (options.from, &options.stills) {
         (None, None) => svg::picture(state.picture().scene.clone(), "", style, text),
         (from, stills) => {
@@ -86,6 +87,31 @@ pub(super) fn picture(options: &PictureArgs) -> Result<u8, String> {
     };
     print(&out)?;
     Ok(0)
+}
+
+/// Draws a manifest once its cluster has settled; `None` if there is nothing to draw, or no such diagram.
+pub(super) fn still(
+    manifest: &str,
+    view: Option<&str>,
+    dark: bool,
+    lang: super::Language,
+) -> Option<String> {
+    let mut state = State::new(manifest, 1);
+    if let Some(name) = view {
+        state.selection.view = views::by_id(name)?;
+    }
+    state.drawing.stage = STAGE;
+    play(&mut state, None);
+    let (style, text) = setting(dark, lang);
+    let drawn = svg::picture(state.picture().scene.clone(), "", style, text);
+    drawn.contains("<text").then_some(drawn)
+}
+
+fn setting(dark: bool, lang: super::Language) -> (Style, TextSetting) {
+    (
+        Style::built_in(dark),
+        TextSetting::built_in(Rc::new(lang.catalogue())),
+    )
 }
 
 fn film_speed(text: &str) -> Result<f64, String> {

@@ -269,6 +269,7 @@ test('what an element shows before its frame does: cards, the title of a lesson,
     <loop-scope>${inline('lesson: 1\ntitle: >-\n  Folded\n  over lines\nsummary: no\nsteps: []\n')}</loop-scope>
     <loop-scope>${inline('lesson: 1\ntitle:\n  en: >-\n    Not this\n  zh: |\n    折叠的\nsteps: []\n')}</loop-scope>
     <loop-scope poster="data:image/gif;base64,R0lGODlhAQABAAAAACw="></loop-scope>
+    <loop-scope><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="Two Pods"><pre>kind: Pod</pre></loop-scope>
     <loop-scope hash="#pako:zzzzz"></loop-scope>
     <loop-scope hash="#base64:${Buffer.from('{"v":1,"manifest":{}}').toString('base64url')}"></loop-scope>
     <loop-scope hash="#pako:${bomb}"></loop-scope>
@@ -278,10 +279,10 @@ test('what an element shows before its frame does: cards, the title of a lesson,
     <loop-scope lesson="control-loop" preload="none" title="What a control loop is"></loop-scope>`);
   const stills = () => page.evaluate(() => [...document.querySelectorAll('loop-scope')].map((scope) => {
     const still = scope.shadowRoot?.querySelector('svg, img, p');
-    return `${scope.frame ? 'frame' : 'no frame'}, ${still ? (still.getAttribute('aria-label') ?? still.textContent) || still.localName : 'nothing'}`;
+    return `${scope.frame ? 'frame' : 'no frame'}, ${still ? (still.getAttribute('aria-label') ?? (still.alt || still.textContent)) || still.localName : 'nothing'}`;
   }));
   await expect.poll(stills).toEqual([
-    'frame, Pod one', 'frame, 我的课程', 'frame, Mine', 'frame, Only this, and that', 'frame, Folded over lines', 'frame, 折叠的', 'frame, img', 'frame, nothing', 'frame, Loopscope', 'frame, nothing', 'frame, Loopscope',
+    'frame, Pod one', 'frame, 我的课程', 'frame, Mine', 'frame, Only this, and that', 'frame, Folded over lines', 'frame, 折叠的', 'frame, img', 'frame, Two Pods', 'frame, nothing', 'frame, Loopscope', 'frame, nothing', 'frame, Loopscope',
     'frame, nothing', 'no frame, control-loop', 'no frame, What a control loop is',
   ]);
 });

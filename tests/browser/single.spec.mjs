@@ -164,3 +164,22 @@ test('the file opens in a sandboxed frame that is written into a page, without a
   await expect(inside.getByRole('button', { name: '分享' })).toBeHidden();
   expect(problems).toEqual([]);
 });
+
+test('the file plays in a sandboxed frame made of a blob, which has no address to be relative to', async ({ page, baseURL }) => {
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.route('**/around.html', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><html lang="en"><title>Around</title><body></body></html>' }));
+  await page.goto(new URL('around.html', baseURL).href);
+  await page.evaluate(async () => {
+    const text = await (await fetch('single.html')).text();
+    const opening = JSON.stringify({ hash: '', query: '?embed&view=ownership&autoplay=1' });
+    const frame = document.createElement('iframe');
+    frame.setAttribute('sandbox', 'allow-scripts');
+    frame.src = URL.createObjectURL(new Blob([text.replace('{"hash":"","query":""}', () => opening)], { type: 'text/html' }));
+    frame.width = 900;
+    frame.height = 500;
+    document.body.replaceChildren(frame);
+  });
+  await expect(page.frameLocator('iframe').locator('.item[data-kind="Pod"]').first()).toBeVisible({ timeout: 15_000 });
+  expect(problems).toEqual([]);
+});

@@ -113,6 +113,6 @@ test('mdBook: blocks, also in a list of a chapter below', async ({ page, browser
   test.skip(!existsSync(mdbook), 'mdBook is not installed: scripts/tools.sh mdbook');
   run(book, command, ['page', 'src/loopscope']);
   const build = await seconds(() => run(book, mdbook, ['build'], env));
-  const first = await drive(page, browser, { name: 'mdbook', built: join(book, 'book'), second: 'part/second.html', more: codeAndResting });
+  const first = await drive(page, browser, { name: 'mdbook', pictured: true, built: join(book, 'book'), second: 'part/second.html', more: codeAndResting });
   note('mdbook', { build, first });
 });

@@ -12,9 +12,9 @@ export const call = (scope, method, ...args) => scope.evaluate((element, [method
 
 /**
  * Opens the site: its first block plays, another stays code, a lesson opens on the second page, nothing fails and nothing is asked of other
- * sites; without JavaScript the manifest can be read. Returns the seconds until the first Pod is in sight.
+ * sites; without JavaScript the manifest can be read, and its picture is seen if the build could draw one (`pictured`). Returns the seconds until the first Pod is in sight.
  */
-export async function drive(page, browser, { name, built, second, more }) {
+export async function drive(page, browser, { name, built, second, more, pictured }) {
   const site = await serve(0, { base: '/course/', dist: built });
   const home = `http://127.0.0.1:${site.address().port}/course/`;
   const failed = [];
@@ -39,6 +39,14 @@ export async function drive(page, browser, { name, built, second, more }) {
     const still = await browser.newPage({ javaScriptEnabled: false });
     await still.goto(home);
     expect((await still.locator('loop-scope pre').first().innerText()).trim()).toBe(manifest);
+    const picture = still.locator('loop-scope').first().locator('img');
+    await expect(picture).toHaveCount(pictured ? 1 : 0);
+    if (pictured) {
+      await expect(picture).toBeVisible();
+      await expect(picture).toHaveAttribute('alt', /2 Pods/);
+      expect(await picture.evaluate((image) => image.naturalWidth)).toBeGreaterThan(200);
+    }
+    await still.screenshot({ path: join(root, `target/packages/${name}-still.png`) });
     await still.close();
     return first;
   } finally {

@@ -5,18 +5,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { codeAndResting, drive } from './drive.mjs';
-import { folder, note, packed, root, run, seconds } from './trial.mjs';
-
-const wheel = () => packed(/^loopscope-.*\.whl$/);
-
-/** A folder, and an environment with nothing in it. */
-function environment(name, from) {
-  const [path, venv] = [folder(name, from), folder(`${name}-venv`)];
-  run(venv, 'python3', ['-m', 'venv', '.']);
-  const command = (name) => join(venv, 'bin', name);
-  const pip = (...packages) => run(path, command('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]);
-  return { path, command, pip };
-}
+import { environment, wheel } from './environment.mjs';
+import { note, root, run, seconds } from './trial.mjs';
 
 test('pip install, and loopscope serve --page: a page that follows the cluster', async ({ page }) => {
   const { path, command, pip } = environment('python');
@@ -50,7 +40,7 @@ test('the Python API and the fixture', async () => {
   const took = await seconds(() => run(path, command('pytest'), ['-q', join(root, 'packages/python/tests/test_installed.py'), '--rootdir', path, '-p', 'no:cacheprovider']));
   note('pytest', { took });
   // The types of the API are what a type checker of the caller sees.
-  run(path, command('mypy'), ['--strict', '-p', 'loopscope.cluster', '-p', 'loopscope._command', '-p', 'loopscope.block']);
+  run(path, command('mypy'), ['--strict', '-p', 'loopscope.cluster', '-p', 'loopscope._command', '-p', 'loopscope.block', '-p', 'loopscope._picture']);
 });
 
 test('Sphinx: a directive and a block of code', async ({ page, browser }) => {
@@ -58,7 +48,7 @@ test('Sphinx: a directive and a block of code', async ({ page, browser }) => {
   const install = await seconds(() => pip(wheel(), 'sphinx==8.1.3'));
   const build = await seconds(() => run(path, command('sphinx-build'), ['-q', '-W', '-b', 'html', '.', 'built']));
   const first = await drive(page, browser, {
-    name: 'sphinx', built: join(path, 'built'), more: async (page) => {
+    name: 'sphinx', pictured: true, built: join(path, 'built'), more: async (page) => {
       await expect(page.locator('div.highlight pre')).toHaveCount(1);
       await expect(page.locator('loop-scope')).toHaveCount(2);
     },
@@ -75,7 +65,7 @@ test('MkDocs: blocks, also in a list', async ({ page, browser }) => {
   const { path, command, pip } = environment('mkdocs', join(root, 'tests/packages/sites/mkdocs'));
   const install = await seconds(() => pip(wheel(), 'mkdocs==1.6.1'));
   const build = await seconds(() => run(path, command('mkdocs'), ['build', '--quiet', '--strict']));
-  const first = await drive(page, browser, { name: 'mkdocs', built: join(path, 'site'), second: 'second/', more: codeAndResting });
+  const first = await drive(page, browser, { name: 'mkdocs', pictured: true, built: join(path, 'site'), second: 'second/', more: codeAndResting });
   note('mkdocs', { install, build, first });
   // A misspelled attribute ends the build.
   mkdirSync(join(path, 'docs/wrong'));

@@ -1,10 +1,10 @@
 // Sites of VitePress, Astro and Docusaurus with the npm packages: built, served under a sub-path, and played in a browser.
 import { expect, test } from '@playwright/test';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { serve } from '../browser/server.mjs';
 import { call, codeAndResting, drive } from './drive.mjs';
-import { folder, note, npmPackages, packed, root, run, seconds } from './trial.mjs';
+import { commandFolder, folder, note, npmPackages, packed, root, run, seconds } from './trial.mjs';
 
 const sites = {
   vitepress: { packages: ['loopscope', 'markdown-it-loopscope'], built: '.vitepress/dist', second: 'second.html', component: true },
@@ -16,8 +16,10 @@ for (const [name, { packages, built, second, component }] of Object.entries(site
   test(`${name}: blocks play, and others stay code`, async ({ page, browser }) => {
     const path = folder(name, join(root, 'tests/packages/sites', name));
     const install = await seconds(() => run(path, 'npm', ['install', '--no-fund', '--no-audit', ...npmPackages(...packages)]));
-    const build = await seconds(() => run(path, 'npm', ['run', 'build']));
-    const first = await drive(page, browser, { name, built: join(path, built), second, more: codeAndResting });
+    const command = commandFolder();
+    const env = command ? { PATH: [command, process.env.PATH].join(delimiter) } : {};
+    const build = await seconds(() => run(path, 'npm', ['run', 'build'], env));
+    const first = await drive(page, browser, { name, built: join(path, built), second, more: codeAndResting, pictured: Boolean(command) });
     note(name, { install, build, first });
     if (!component) return;
     const scope = page.locator('loop-scope[title="By component"]');

@@ -1,6 +1,6 @@
 // Empty folders in which packages are tried, and what was measured there.
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +32,15 @@ export function run(cwd, command, args, env = {}) {
   } catch (error) {
     throw new Error(`${command} ${args.join(' ')}: ${error.message}\n${error.stdout}\n${error.stderr}`);
   }
+}
+
+/** The folder of the command, where release/ has it for this machine; undefined otherwise. */
+export function commandFolder() {
+  const [archive] = existsSync(release) ? readdirSync(release).filter((name) => name.startsWith(`loopscope-${version}-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-`) && name.endsWith('linux-gnu.tar.gz')) : [];
+  if (!archive || process.platform !== 'linux') return undefined;
+  const path = folder('command');
+  run(path, 'tar', ['-xzf', join(release, archive), '--strip-components=1']);
+  return join(path, 'bin');
 }
 
 /** Seconds that something takes. */

@@ -738,6 +738,7 @@ mod tests {
                 "NODE" => "node-9".to_owned(),
                 "SELECTOR" => "agent=my-operator".to_owned(),
                 "SECONDS" => "3".to_owned(),
+                "SEED" => "7".to_owned(),
                 "LIMIT" => "30%".to_owned(),
                 "..." => "memory=1Gi".to_owned(),
                 word => word.to_owned(),

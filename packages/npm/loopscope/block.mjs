@@ -47,8 +47,23 @@ export function embed(info, text) {
 const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escape = (text) => text.replace(/[&<>"]/g, (one) => escapes[one]);
 
-/** Returns the HTML of an element; `extra` is written into its tag. */
-export function html({ attributes, text }, extra = '') {
+/** Returns true if a picture can stand for a block: a manifest without a picture of its own. */
+export function isDrawn({ attributes, text }) {
+  return Boolean(text) && !/^lesson:/m.test(text) && attributes.every(([name]) => name !== 'poster');
+}
+
+/** Returns an image that needs no file, described by the title of the SVG. */
+export function image(svg) {
+  const title = (/<title>([^]*?)<\/title>/.exec(svg)?.[1] ?? '').trim().replace(/\s+/g, ' ');
+  const alt = title.replace(/&(lt|gt|quot|amp);/g, (whole) => Object.keys(escapes).find((one) => escapes[one] === whole));
+  return { src: `data:image/svg+xml,${encodeURIComponent(svg.trim())}`, alt };
+}
+
+/** Returns the HTML of an element; `extra` is written into its tag, `picture` is shown without JavaScript. */
+export function html({ attributes, text }, extra = '', picture = null) {
   const open = attributes.map(([name, value]) => (value === null ? ` ${name}` : ` ${name}="${escape(value)}"`)).join('');
-  return `<loop-scope${open}${extra}>${text ? `\n<pre>\n${escape(text)}\n</pre>\n` : ''}</loop-scope>`;
+  const inner = [];
+  if (picture) inner.push(`<img src="${picture.src}" alt="${escape(picture.alt)}">\n`);
+  if (text) inner.push(`<pre>\n${escape(text)}\n</pre>\n`);
+  return `<loop-scope${open}${extra}>${inner.length ? '\n' : ''}${inner.join('')}</loop-scope>`;
 }

@@ -3,8 +3,8 @@ import loopscope from 'loopscope/vite';
 import markdownItLoopscope from './index.mjs';
 
 /** Adds Loopscope to a configuration: `export default withLoopscope(defineConfig({ … }))`. */
-export function withLoopscope(config, { folder = 'loopscope' } = {}) {
-  const { base = '/', head = [], markdown = {}, vite = {} } = config;
+export function withLoopscope(config, { folder = 'loopscope', command } = {}) {
+  const { base = '/', head = [], lang, markdown = {}, vite = {} } = config;
   return {
     ...config,
     head: [...head, ['style', {}, 'loop-scope{display:block;margin:16px 0}'], ['script', { src: `${base}${folder}/embed.js`, defer: '' }]],
@@ -13,7 +13,7 @@ export function withLoopscope(config, { folder = 'loopscope' } = {}) {
       config(md) {
         markdown.config?.(md);
         // Vue leaves what is inside as it is: no component, no {{ expression }}.
-        markdownItLoopscope(md, { extra: ' v-pre' });
+        markdownItLoopscope(md, { extra: ' v-pre', command, lang });
       },
     },
     vite: { ...vite, plugins: [...(vite.plugins ?? []), loopscope({ folder, script: false })] },

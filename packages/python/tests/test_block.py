@@ -19,7 +19,25 @@ class Blocks(unittest.TestCase):
                     with self.assertRaises(block.BlockError):
                         block.embed(case["info"], case["text"])
                 else:
-                    self.assertEqual(block.embed(case["info"], case["text"]), case["html"])
+                    svg = case.get("svg")
+                    self.assertEqual(block.embed(case["info"], case["text"], svg and (lambda words, text: svg)), case["html"])
+
+    def test_manifests_without_a_poster_are_drawn(self):
+        drawn = []
+
+        def draw(words, text):
+            drawn.append((dict(words), text))
+            return None
+
+        for info, text in [
+            ("loopscope view=nodes", "kind: Pod\n"),
+            ("loopscope poster=a.svg", "kind: Pod"),
+            ("loopscope", "lesson: 1\n"),
+            ("loopscope lesson=undo", " \n"),
+            ("yaml", "kind: Pod"),
+        ]:
+            self.assertEqual(block.embed(info, text, draw), block.embed(info, text))
+        self.assertEqual(drawn, [({"view": "nodes"}, "kind: Pod")])
 
 
 if __name__ == "__main__":

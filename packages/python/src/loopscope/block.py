@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from typing import Optional
+import urllib.parse
+from typing import Callable, Optional
 
 #: Languages whose blocks are embedded if their info string has the word ``play``.
 PLAYED = ("yaml", "yml", "kubernetes", "k8s")
@@ -32,10 +33,14 @@ ATTRIBUTES = (
 )
 
 _WORD = re.compile(r"""([^\s,{}="']+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s,{}"']*)))?(?=[\s,{}]|$)[\s,{}]*""")
+#: As encodeURIComponent does.
+_UNESCAPED = "!~*'()"
 _SEPARATORS = re.compile(r"[\s,{}]*")
 
 #: Name of an attribute, and its value if it has one.
 Attribute = tuple[str, Optional[str]]
+#: Draws the manifest of a block with these attributes as SVG, None if it cannot.
+Draw = Callable[[list[Attribute], str], Optional[str]]
 
 
 class BlockError(ValueError):
@@ -65,18 +70,31 @@ def attributes(info: str) -> list[Attribute] | None:
     return words
 
 
-def element(words: list[Attribute], text: str) -> str:
-    """Returns the HTML of an element with a manifest or lesson, which may be empty."""
+def element(words: list[Attribute], text: str, draw: Draw | None = None) -> str:
+    """Returns the HTML of an element with a manifest or lesson, which may be empty, and the picture of a manifest."""
     open_tag = "".join(f" {name}" if value is None else f' {name}="{_escape(value)}"' for name, value in words)
     text = text.rstrip()
-    manifest = f"\n<pre>\n{_escape(text)}\n</pre>\n" if text else ""
-    return f"<loop-scope{open_tag}>{manifest}</loop-scope>"
+    svg = draw(words, text) if draw is not None and _is_drawn(words, text) else None
+    inner = ([] if svg is None else [_image(svg)]) + ([f"<pre>\n{_escape(text)}\n</pre>"] if text else [])
+    lines = "".join(f"{part}\n" for part in inner)
+    return f"<loop-scope{open_tag}>" + (f"\n{lines}" if lines else "") + "</loop-scope>"
 
 
-def embed(info: str, text: str) -> str | None:
+def embed(info: str, text: str, draw: Draw | None = None) -> str | None:
     """Returns the HTML that a block becomes, None for a block that stays code."""
     words = attributes(info)
-    return None if words is None else element(words, text)
+    return None if words is None else element(words, text, draw)
+
+
+def _is_drawn(words: list[Attribute], text: str) -> bool:
+    # A lesson has no picture, and the author's own comes first.
+    return bool(text) and not re.search("^lesson:", text, re.MULTILINE) and all(name != "poster" for name, _ in words)
+
+
+def _image(svg: str) -> str:
+    found = re.search("<title>(.*?)</title>", svg, re.DOTALL)
+    alt = " ".join(found[1].split()).replace('"', "&quot;") if found else ""
+    return f'<img src="data:image/svg+xml,{urllib.parse.quote(svg.strip(), safe=_UNESCAPED)}" alt="{alt}">'
 
 
 def _escape(text: str) -> str:

@@ -12,9 +12,12 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from ._command import command
+
+if TYPE_CHECKING:
+    from .jupyter import Follow
 
 #: Seconds of real time after which an answer is given up.
 TIMEOUT = 60.0
@@ -126,6 +129,12 @@ class Cluster:
     def page_address(self) -> str:
         """Address of the page that follows the cluster, if it was started with ``page``."""
         return f"{self.address}/page/?follow"
+
+    def widget(self, view: str = "ownership", height: int = 420, lang: str | None = None, theme: str | None = None) -> Follow:
+        """Returns a widget of Jupyter whose page follows the cluster; needs ``loopscope[jupyter]``."""
+        from .jupyter import Follow
+
+        return Follow(self, view, height, lang, theme)
 
     def request(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Any:
         """Sends a request to the API server; returns the JSON of the answer, or its text. Raises ClusterError if it is refused."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mkdocs.config import config_options
+from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 
@@ -12,12 +14,21 @@ from ._command import copy_page
 FOLDER = "loopscope"
 
 
-class LoopscopePlugin(BasePlugin):  # type: ignore[no-untyped-call,type-arg]
+class LoopscopeConfig(Config):
+    """Options of the plugin."""
+
+    #: Draws pictures for readers without JavaScript.
+    pictures = config_options.Type(bool, default=True)
+
+
+class LoopscopePlugin(BasePlugin[LoopscopeConfig]):  # type: ignore[no-untyped-call]
     """``plugins: [search, loopscope]``."""
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Adds the extension and the script."""
         config.markdown_extensions.append("loopscope.markdown")
+        language = config.theme.get("language") or config.theme.get("locale") or "en"
+        config.mdx_configs["loopscope.markdown"] = {"lang": str(language), "pictures": self.config.pictures}
         config.extra_javascript.append(f"{FOLDER}/embed.js")
         return config
 

@@ -10,18 +10,24 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from ._command import copy_page
-from .block import ATTRIBUTES, BlockError, element, embed
+from ._picture import draw
+from .block import ATTRIBUTES, BlockError, Draw, element, embed
 
 FOLDER = "loopscope"
 #: Attribute of a block of code with the HTML that stands for it.
 HTML = "loopscope"
 logger = logging.getLogger(__name__)
+
+
+def _draw(config: Config) -> Draw | None:
+    return draw(config.language) if config.loopscope_pictures else None
 
 
 def _value(argument: str | None) -> str | None:
@@ -38,7 +44,7 @@ class LoopscopeDirective(SphinxDirective):
         """Returns a block of code with its element."""
         text = "\n".join(self.content)
         block = nodes.literal_block(text, text, language="yaml")
-        block[HTML] = element(list(self.options.items()), text)
+        block[HTML] = element(list(self.options.items()), text, _draw(self.config))
         self.set_source_info(block)
         return [block]
 
@@ -52,7 +58,7 @@ class BlockTransform(SphinxTransform):
         """Marks the blocks of a document."""
         for block in self.document.findall(nodes.literal_block):
             try:
-                html = embed(block.get("language", ""), block.astext())
+                html = embed(block.get("language", ""), block.astext(), _draw(self.config))
             except BlockError as error:
                 logger.warning(str(error), location=block, type="loopscope")
                 continue
@@ -80,6 +86,7 @@ def _copy(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Registers the extension."""
+    app.add_config_value("loopscope_pictures", True, "env")
     app.add_directive("loopscope", LoopscopeDirective)
     app.add_transform(BlockTransform)
     app.add_post_transform(ElementTransform)
