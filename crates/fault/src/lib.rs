@@ -32,7 +32,7 @@ const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 /// Forms of all faults, for usage messages.
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
                      node-notready NODE, add-node NODE [RESOURCE=AMOUNT ...], remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
-                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], repeat KIND[/NAME] [COMPONENT], event-driven LOOP on|off, slow LOOP TIME|none, jitter TIME|none [SEED], relist TIME|never, restart COMPONENT, conflict KIND[/NAME], \
+                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], repeat KIND[/NAME] [COMPONENT], event-driven LOOP on|off, slow LOOP TIME|none, jitter TIME [SEED], jitter none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME], \
                      client SELECTOR 429|500|503|409|410|timeout-after-commit|disconnect|lose [LIMIT], client SELECTOR 429 retry-after SECONDS [LIMIT], client SELECTOR slow|delay TIME [LIMIT], \
                      client SELECTOR off";
 
@@ -150,7 +150,7 @@ pub enum Fault {
     Jitter {
         /// Maximum lateness in microseconds, `None` to end the fault.
         range: Option<Duration>,
-        /// Seed of the sequence.
+        /// Seed of the sequence; 0 with the end of the fault.
         seed: u64,
     },
     /// Delay in microseconds from a lost event to the relist that repairs it; `None` for no relist.
@@ -612,16 +612,13 @@ impl FromStr for Fault {
                 name: name.join(" ").into(),
                 pass: span("slow", pass)?,
             }),
-            ["jitter", range] => Ok(Fault::Jitter {
-                range: span("jitter", range)?,
-                seed: 1,
-            }),
-            ["jitter", range, seed] => Ok(Fault::Jitter {
-                range: span("jitter", range)?,
-                seed: seed
+            ["jitter", range] => Ok(jitter(span("jitter", range)?, 1)),
+            ["jitter", range, seed] => {
+                let seed = seed
                     .parse()
-                    .map_err(|_| FaultError::NoSeed(seed.to_owned()))?,
-            }),
+                    .map_err(|_| FaultError::NoSeed(seed.to_owned()))?;
+                Ok(jitter(span("jitter", range)?, seed))
+            }
             ["relist", "never"] => Ok(Fault::Relist(None)),
             ["relist", after] => match time(after) {
                 Some(after) => Ok(Fault::Relist(Some(after))),
@@ -635,6 +632,12 @@ impl FromStr for Fault {
             _ => Err(FaultError::Unknown(line.to_owned())),
         }
     }
+}
+
+/// Returns the jitter; the end of one has no seed.
+fn jitter(range: Option<Duration>, seed: u64) -> Fault {
+    let seed = range.map_or(0, |_| seed);
+    Fault::Jitter { range, seed }
 }
 
 fn pod(word: &str) -> Result<Str, FaultError> {
