@@ -15,6 +15,7 @@ use cluster::Sim;
 use cluster::disk::MachineFiles;
 use controller_runtime::cluster::ClusterConfig;
 use explain::story::Story;
+use fault::MAX_DELAY_US;
 use i18n::Catalogue;
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
@@ -446,7 +447,9 @@ fn size(text: &str) -> Result<u64, String> {
 
 /// Reads a time in microseconds: `20ms`, `2s`.
 fn span(text: &str) -> Result<u64, String> {
-    duration(text).ok_or_else(|| "a time such as 20ms or 2s is needed".to_string())
+    duration(text)
+        .filter(|span| *span < MAX_DELAY_US)
+        .ok_or_else(|| "a time such as 20ms or 2s is needed".to_string())
 }
 
 /// Reads virtual seconds a second.

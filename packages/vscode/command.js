@@ -67,8 +67,9 @@ class Cluster {
     this.token = randomBytes(16).toString('hex');
     this.folder = mkdtempSync(join(tmpdir(), 'loopscope-'));
     this.address = new Promise((resolve, reject) => {
-      const args = ['serve', '--speed', '0', '--listen', '127.0.0.1:0', '--token', this.token, '--kubeconfig', join(this.folder, 'kubeconfig')];
-      this.child = start(args, reject, { cwd: this.folder });
+      const args = ['serve', '--speed', '0', '--listen', '127.0.0.1:0', '--kubeconfig', join(this.folder, 'kubeconfig')];
+      // In the environment: other users see a command line.
+      this.child = start(args, reject, { cwd: this.folder, env: { ...process.env, LOOPSCOPE_TOKEN: this.token } });
       let said = '';
       const hear = (text) => {
         said += text;

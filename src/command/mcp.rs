@@ -41,7 +41,7 @@ pub struct McpArgs {
     page: bool,
 }
 
-/// Runs the server until its client goes.
+/// Runs the server until its client disconnects.
 pub fn mcp(args: McpArgs) -> Result<u8, String> {
     let setup: Result<_, _> = args.setup.iter().map(|file| read(file)).collect();
     let server = Server::start(ServeOptions {
@@ -57,6 +57,9 @@ pub fn mcp(args: McpArgs) -> Result<u8, String> {
     if args.page {
         eprintln!("page:       http://{}/page/?follow", server.address());
     }
+    if args.page && !page::page_folder().join("index.html").exists() {
+        return Err("the page is not built: make dist builds it".to_owned());
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -64,14 +67,14 @@ pub fn mcp(args: McpArgs) -> Result<u8, String> {
     let tools = Tools {
         cluster: server.client(),
     };
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let service = tools.serve(rmcp::transport::stdio()).await;
         let service = service.map_err(|error| error.to_string())?;
         service.waiting().await.map_err(|error| error.to_string())
-    })?;
+    });
     // Reading standard input blocks a thread of the runtime.
     runtime.shutdown_background();
-    Ok(0)
+    ended.map(|_| 0)
 }
 
 /// Tools of one cluster.
@@ -203,13 +206,17 @@ impl Tools {
                 .await?;
             answer = self.post(&path, "").await?;
         }
+        let waits = answer["exit"].is_null();
+        if waits {
+            answer = self.request("DELETE", &path, String::new()).await?;
+        }
         let output = format!("{}{}", text(&answer["stdout"]), text(&answer["stderr"]));
         match answer["exit"].as_i64() {
             Some(0) => Ok(output),
-            Some(_) => Err(output),
-            None => Ok(format!(
-                "{output}(it still waits after {PATIENCE} virtual seconds)\n"
+            _ if waits => Ok(format!(
+                "{output}(interrupted after {PATIENCE} virtual seconds)\n"
             )),
+            _ => Err(output),
         }
     }
 
@@ -240,7 +247,7 @@ impl Tools {
     }
 
     async fn of_object(&self, what: &str, object: &str) -> ToolResult {
-        let path = format!("{what}/{object}");
+        let path = format!("{what}/{}", encoded(object));
         Ok(self.request("GET", &path, String::new()).await?.to_string())
     }
 
@@ -253,14 +260,14 @@ impl Tools {
     /// Keeps the cluster as it is, under a name
     #[tool]
     async fn snapshot(&self, Parameters(params): Parameters<NameParams>) -> ToolResult {
-        let path = format!("snapshots/{}", params.name);
+        let path = format!("snapshots/{}", encoded(&params.name));
         Ok(self.request("PUT", &path, String::new()).await?.to_string())
     }
 
     /// Returns to a snapshot
     #[tool]
     async fn restore(&self, Parameters(params): Parameters<NameParams>) -> ToolResult {
-        let path = format!("snapshots/{}", params.name);
+        let path = format!("snapshots/{}", encoded(&params.name));
         Ok(self.post(&path, "").await?.to_string())
     }
 
@@ -288,6 +295,16 @@ impl ServerHandler for Tools {
         config.server_info = Implementation::new("loopscope", env!("CARGO_PKG_VERSION"));
         config
     }
+}
+
+/// Percent-encodes an argument for a path; slashes separate the parts of an object's name.
+fn encoded(argument: &str) -> String {
+    let parts = argument.split('/').map(|part| {
+        form_urlencoded::byte_serialize(part.as_bytes())
+            .collect::<String>()
+            .replace('+', "%20")
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 fn text(value: &Value) -> &str {

@@ -150,3 +150,58 @@ fn an_object_tells_its_causes_and_what_would_help() {
     assert_eq!(value("ready(web").code, 400);
     assert_eq!(get(at, "/loopscope/why/nobody").code, 404);
 }
+
+#[test]
+fn a_snapshot_keeps_its_seed_and_its_episode() {
+    let server = server();
+    let at = server.address();
+    let pods = || {
+        get(at, "/api/v1/namespaces/default/pods").json()["items"][0]["metadata"]["name"].clone()
+    };
+    ask(at, "reset", &task());
+    let (first, record) = (pods(), get(at, "/loopscope/record").body);
+    send(at, "PUT", "/loopscope/snapshots/a", &[], b"");
+    ask(
+        at,
+        "reset",
+        &json!({ "seed": 8, "manifest": BROKEN, "max_steps": 0 }),
+    );
+    assert_ne!(pods(), first);
+    assert_eq!(
+        ask(at, "step", &json!({ "action": { "wait": 1 } })).code,
+        400
+    );
+    assert_eq!(
+        send(at, "POST", "/loopscope/snapshots/a", &[], b"").code,
+        200
+    );
+    assert_eq!((pods(), get(at, "/loopscope/record").body), (first, record));
+    assert_eq!(
+        ask(at, "step", &json!({ "action": { "wait": 1 } })).code,
+        200
+    );
+}
+
+#[test]
+fn the_faults_of_a_task_name_what_its_manifest_makes() {
+    let server = server();
+    let at = server.address();
+    let task = json!({ "manifest": BROKEN.replace("broken", "1.27"), "faults": ["exit pod/{{pod:web:0}} 1"], "goal": "ready(web) == 3" });
+    let begun = ask(at, "reset", &task).json();
+    assert_eq!(begun["reward"], 0.0, "{begun}");
+    // A task that is refused leaves no goal of the one before it.
+    ask(at, "reset", &json!({ "manifest": "kind: Pod" }));
+    assert_eq!(get(at, "/loopscope/environment/state").json()["goal"], "");
+}
+
+#[test]
+fn a_command_that_waits_is_interrupted() {
+    let server = server();
+    let at = server.address();
+    let body = json!({ "command": "get pods -w" }).to_string();
+    let begun = send(at, "POST", "/loopscope/run", &[], body.as_bytes()).json();
+    let path = format!("/loopscope/run/{}", begun["id"]);
+    assert_eq!(begun["exit"], Value::Null);
+    assert_eq!(send(at, "DELETE", &path, &[], b"").json()["exit"], 130);
+    assert_eq!(send(at, "DELETE", &path, &[], b"").code, 404);
+}

@@ -30,9 +30,9 @@ pub enum Action {
     Beside(u32, Rc<BesideAct>),
     /// Lets the faults on clients act on an exchange with one, which a server has examined.
     Client(Rc<ClientCall>),
-    /// Interrupts the newest waiting command of the terminal, as Ctrl+C does.
+    /// Ends the newest waiting command of the terminal. Links of earlier versions have it.
     Interrupt,
-    /// Interrupts the waiting command of the terminal with this number.
+    /// Presses Ctrl+C for the waiting command of the terminal with this number.
     Stop(u32),
 }
 

@@ -46,7 +46,7 @@ impl Host {
             Action::Edited(text) => waiting.edited(sim, text),
             Action::Poll => waiting.poll(sim),
             Action::Interrupt => ActionResult {
-                changed: waiting.interrupt(sim),
+                changed: waiting.interrupt(),
                 ..ActionResult::default()
             },
             Action::Stop(number) => ActionResult {

@@ -163,10 +163,12 @@ impl WaitingCommands {
         self.terminal.last()
     }
 
-    /// Presses Ctrl+C for the newest command of the terminal; returns false if none waits.
-    pub(super) fn interrupt(&mut self, sim: &mut Sim) -> bool {
-        let newest = self.terminal.len().checked_sub(1);
-        newest.is_some_and(|at| self.press_interrupt(sim, at))
+    /// Ends the newest command of the terminal, not a process in a container that it is attached to; returns false if none waits.
+    pub(super) fn interrupt(&mut self) -> bool {
+        let newest = self.terminal.last_mut();
+        let waits = newest.map(|job| job.session.interrupt()).is_some();
+        self.retain_waiting();
+        waits
     }
 
     /// Presses Ctrl+C for the command of the terminal with a number; returns false if it does not wait.

@@ -42,6 +42,9 @@ fn histories(report: &Report) -> String {
     let of = &report.histories;
     match (of.distinct(), of.runs - of.last_new) {
         (1, 0) => "1 history".to_owned(),
+        (1, _) if report.options.jitter > 0 => {
+            "all with the same writes in the same order".to_owned()
+        }
         (1, _) => "all with the same writes in the same order (--jitter 20ms varies it)".to_owned(),
         (distinct, 0) => format!("{distinct} distinct histories, the last run brought a new one"),
         (distinct, _) => format!(

@@ -27,7 +27,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Longest configurable delay, in microseconds.
-const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
+pub const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 
 /// Forms of all faults, for usage messages.
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \

@@ -55,6 +55,15 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest, id: &str) -> Answer 
     )
 }
 
+/// Interrupts the command with a number.
+pub fn interrupt(cluster: &mut Cluster, id: &str) -> Answer {
+    let known = id
+        .parse()
+        .ok()
+        .filter(|id| cluster.beside().session(*id).is_some());
+    known.map_or_else(no_such_path, |id| act(cluster, id, BesideAct::Interrupt))
+}
+
 fn act(cluster: &mut Cluster, id: u32, act: BesideAct) -> Answer {
     let ended = cluster.act_beside(id, act);
     let session = ended.as_ref().or_else(|| cluster.beside().session(id));

@@ -104,6 +104,8 @@ pub trait OpenRequest {
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) host: Host,
+    seed: u64,
+    episode: Episode,
     log: Vec<RecordedAction>,
     remotes: u32,
 }
@@ -194,6 +196,8 @@ impl Cluster {
         let mut cluster = Cluster::new(point.host.sim.config.clone(), record.seed, pace);
         cluster.restore(Snapshot {
             host: point.host,
+            seed: record.seed,
+            episode: Episode::default(),
             log: record.commands,
             remotes,
         });
@@ -204,6 +208,8 @@ impl Cluster {
     pub(super) fn snapshot(&self) -> Snapshot {
         Snapshot {
             host: self.host.clone(),
+            seed: self.seed,
+            episode: self.episode.clone(),
             log: self.log.clone(),
             remotes: self.remotes,
         }
@@ -211,9 +217,10 @@ impl Cluster {
 
     /// Replaces the cluster by a fresh one; open watches expire.
     pub(super) fn renew(&mut self, config: ClusterConfig, seed: u64) {
-        self.seed = seed;
         self.restore(Snapshot {
             host: Host::new(Sim::new(config, seed)),
+            seed,
+            episode: Episode::default(),
             log: Vec::new(),
             remotes: 0,
         });
@@ -222,6 +229,7 @@ impl Cluster {
     /// Restores a snapshot; open watches expire, and subscribers of the record start again.
     pub(super) fn restore(&mut self, kept: Snapshot) {
         self.managed = ManagedHistory::default();
+        (self.seed, self.episode) = (kept.seed, kept.episode);
         (self.host, self.log, self.remotes) = (kept.host, kept.log, kept.remotes);
         (self.since, self.leaps_until, self.written) = (
             (now(), self.host.sim.now()),

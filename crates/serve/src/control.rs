@@ -33,6 +33,7 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Option<Reply> {
             printed(&cluster.act(Action::Apply(text.into())))
         }),
         ("run", "POST", id) => super::beside::answer(cluster, request, id),
+        ("run", "DELETE", id) => super::beside::interrupt(cluster, id),
         ("why", "GET", object) => explanation::why(cluster, object),
         ("diagnosis", "GET", object) => explanation::diagnosis(cluster, object),
         ("value", "POST", "") => with_text(request, |text| explanation::value(cluster, text)),

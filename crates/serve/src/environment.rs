@@ -135,22 +135,29 @@ fn reset(cluster: &mut Cluster, body: Value) -> Result<Value, String> {
             format!("goal: {problem}")
         })?),
     };
-    let faults = task.faults.iter().map(|line| {
-        let fault: Result<Fault, _> = line.trim().parse();
-        fault.map_err(|error| format!("faults: {}", error.printed()))
-    });
-    let faults = faults.collect::<Result<Vec<_>, _>>()?;
-    let config = ClusterConfig {
-        epoch: cluster.host.sim.config.epoch,
-        ..ClusterConfig::with_nodes(task.nodes)
+    let fault = |line: &str| -> Result<Fault, String> {
+        let fault = line.trim().parse();
+        fault.map_err(|error: fault::FaultError| format!("faults: {}", error.printed()))
     };
-    cluster.renew(config, task.seed);
+    // A placeholder stands for an object that the manifest makes.
+    for line in task.faults.iter().filter(|line| !line.contains("{{")) {
+        fault(line)?;
+    }
+    let (manifest, faults) = (task.manifest.clone(), task.faults.clone());
+    // The time of day at which the cluster begins is always the same, whenever the server was started.
+    cluster.renew(ClusterConfig::with_nodes(task.nodes), task.seed);
+    cluster.episode = Episode {
+        task,
+        goal,
+        ..Episode::default()
+    };
     cluster.pass(SECOND);
-    if !task.manifest.trim().is_empty() {
-        cluster.apply(&task.manifest)?;
+    if !manifest.trim().is_empty() {
+        cluster.apply(&manifest)?;
         cluster.settle();
     }
-    for fault in faults {
+    for line in faults {
+        let fault = fault(&resolve(&line, &cluster.host.sim))?;
         let result = cluster.act(Action::Fault(fault));
         if result.failed {
             return Err(result
@@ -159,11 +166,6 @@ fn reset(cluster: &mut Cluster, body: Value) -> Result<Value, String> {
                 .map_or_else(String::new, |line| line.text.clone()));
         }
     }
-    cluster.episode = Episode {
-        task,
-        goal,
-        ..Episode::default()
-    };
     Ok(observed(cluster, "", false))
 }
 
@@ -213,7 +215,9 @@ fn observed(cluster: &mut Cluster, output: &str, failed: bool) -> Value {
 }
 
 /// Runs a kubectl command to its end, while time passes; returns its output.
-pub fn kubectl(cluster: &mut Cluster, line: &str) -> (String, bool) {
+fn kubectl(cluster: &mut Cluster, line: &str) -> (String, bool) {
+    let line = line.trim();
+    let line = line.strip_prefix("kubectl ").unwrap_or(line);
     let words = split(line)
         .iter()
         .map(|word| resolve(word, &cluster.host.sim))

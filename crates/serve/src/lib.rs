@@ -108,6 +108,9 @@ pub struct Server {
 impl Server {
     /// Starts a server; it accepts requests when this returns.
     pub fn start(options: ServeOptions) -> Result<Server, String> {
+        if options.token.as_deref() == Some("") {
+            return Err("the token is empty".to_owned());
+        }
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
             return Err(format!(

@@ -25,6 +25,11 @@ impl Recorder {
         }
     }
 
+    fn press_ctrl_c(&mut self) {
+        let newest = self.host.waiting.newest().expect("a command waits");
+        self.run(Action::Stop(newest.number));
+    }
+
     fn advance(&mut self, seconds: u64) {
         for _ in 0..seconds * 10 {
             self.host
@@ -59,7 +64,7 @@ fn process_of_an_attached_container_ends_and_its_pod_with_it() {
         "{}",
         terminal.history.len()
     );
-    terminal.run(Action::Interrupt);
+    terminal.press_ctrl_c();
     terminal.advance(5);
     assert!(!terminal.is_there() && terminal.host.waiting.terminal.is_empty());
     let deleted = "pod \"load\" deleted from default namespace";
@@ -87,13 +92,13 @@ fn shell_reads_the_next_line_after_its_command_is_interrupted() {
     terminal.run(Action::Kubectl("sleep 1000".into()));
     terminal.advance(5);
     assert!(!terminal.host.waiting.takes_input());
-    terminal.run(Action::Interrupt);
+    terminal.press_ctrl_c();
     assert!(terminal.host.waiting.takes_input());
     terminal.run(Action::Kubectl("echo $?".into()));
     terminal.advance(1);
     assert_eq!(terminal.shown.last().map(String::as_str), Some("130"));
     // At the prompt it ends the attachment; the container goes on.
-    terminal.run(Action::Interrupt);
+    terminal.press_ctrl_c();
     terminal.advance(5);
     assert!(terminal.is_there() && terminal.host.waiting.terminal.is_empty());
 }
@@ -106,7 +111,18 @@ fn without_a_terminal_only_kubectl_ends() {
         format!("{line} sh -c 'sleep 1000'").as_str().into(),
     ));
     terminal.advance(5);
-    terminal.run(Action::Interrupt);
+    terminal.press_ctrl_c();
     terminal.advance(5);
     assert!(terminal.is_there() && terminal.host.waiting.terminal.is_empty());
+}
+
+#[test]
+fn an_interrupt_of_an_earlier_version_ends_kubectl_with_its_shell() {
+    let mut terminal = recorder();
+    terminal.run(Action::Kubectl(format!("{RUN} sh").as_str().into()));
+    terminal.advance(5);
+    terminal.run(Action::Kubectl("sleep 1000".into()));
+    terminal.advance(5);
+    terminal.run(Action::Interrupt);
+    assert!(terminal.host.waiting.terminal.is_empty());
 }

@@ -107,8 +107,9 @@ impl Run {
             && (self.applies() || self.shown.live.host.waiting.goes_on())
     }
 
-    /// Interrupts the newest waiting command of the terminal; returns false if there is none.
+    /// Presses Ctrl+C for the newest waiting command of the terminal; returns false if there is none.
     pub fn interrupt(&mut self) -> bool {
-        self.interruptible().is_some() && self.command(Action::Interrupt).changed
+        let newest = self.interruptible().map(|job| job.number);
+        newest.is_some_and(|number| self.stop(number))
     }
 }

@@ -46,7 +46,7 @@ def draw(lang: str | None) -> Draw:
     return lambda words, text: _still(text, dict(words).get("view"), lang, dict(words).get("theme"))
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=256)
 def _still(text: str, view: str | None, lang: str | None, theme: str | None) -> str | None:
     try:
         return picture(text, view=view, lang=lang, theme=theme)

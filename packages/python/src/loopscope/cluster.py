@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -97,8 +98,10 @@ class Cluster:
             arguments += ["--setup", str(file)]
         if page:
             arguments.append("--page")
+        # The API sends no token: the server listens on this machine alone.
+        env = {name: value for name, value in os.environ.items() if name != "LOOPSCOPE_TOKEN"}
         with open(folder / "log", "w", encoding="utf-8") as log:
-            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8")
+            process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8", env=env)
         assert process.stdout is not None
         line = process.stdout.readline()
         if not line.startswith("serving at "):

@@ -15,6 +15,7 @@ import json
 import re
 import tempfile
 import threading
+import time
 import urllib.request
 import uuid
 from functools import lru_cache
@@ -35,6 +36,10 @@ from ._picture import PictureError, picture, run
 CHUNK = 1 << 18
 #: Requests that a page which follows may send to its cluster, below ``/loopscope/``.
 SENT = ("apply", "fault", "kubectl", "time")
+# Seconds for each byte, at the rate that widget.mjs keeps to.
+SECONDS_A_BYTE = 3.2 / (2 << 20)
+# Frames that follow a cluster at the same time.
+MOST_FRAMES = 8
 
 
 @lru_cache(maxsize=1)
@@ -163,6 +168,9 @@ class Follow(_Frame):
             if before is not None:
                 before.stop()
         if kind == "follow":
+            # A page that is loaded again does not say that its frames are gone.
+            while len(self._readers) >= MOST_FRAMES:
+                self._readers.pop(next(iter(self._readers))).stop()
             self._readers[frame] = _Reader(self, self._cluster.address, frame)
             self._readers[frame].start()
         elif kind == "send" and message.get("path") in SENT:
@@ -205,6 +213,8 @@ class _Reader(threading.Thread):
                     lines = [event.removeprefix(b"data:").strip().decode() for event in events if event.startswith(b"data:")]
                     if lines and not self._stopped:
                         self._widget.send({"type": "record", "frame": self._frame, "lines": lines})
+                        # A Jupyter server drops what comes faster (widget.mjs).
+                        time.sleep(SECONDS_A_BYTE * len(read))
         except (OSError, http.client.HTTPException):
             pass
         if not self._stopped:
