@@ -186,9 +186,13 @@ fn a_snapshot_keeps_its_seed_and_its_episode() {
 fn the_faults_of_a_task_name_what_its_manifest_makes() {
     let server = server();
     let at = server.address();
-    let task = json!({ "manifest": BROKEN.replace("broken", "1.27"), "faults": ["exit pod/{{pod:web:0}} 1"], "goal": "ready(web) == 3" });
-    let begun = ask(at, "reset", &task).json();
-    assert_eq!(begun["reward"], 0.0, "{begun}");
+    let task = json!({ "manifest": BROKEN.replace("broken", "1.27"), "faults": ["exit pod/{{pod:web:0}} 1"], "goal": "ready(web) == 9" });
+    assert_eq!(ask(at, "reset", &task).code, 200);
+    let restarts = "get pods -o jsonpath={.items[*].status.containerStatuses[0].restartCount}";
+    ask(at, "step", &json!({ "action": { "wait": 5 } }));
+    let looked = ask(at, "step", &json!({ "action": { "kubectl": restarts } })).json();
+    let output = looked["observation"]["output"].as_str().unwrap();
+    assert_eq!(output.matches('1').count(), 1, "{output}");
     // A task that is refused leaves no goal of the one before it.
     ask(at, "reset", &json!({ "manifest": "kind: Pod" }));
     assert_eq!(get(at, "/loopscope/environment/state").json()["goal"], "");
