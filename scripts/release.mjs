@@ -117,7 +117,7 @@ async function image() {
     mkdirSync(join(folder, name));
     chmodSync(join(folder, name), 0o777);
   }
-  await create({ file: join(out, `loopscope-${version}-image-${target()}.tar.gz`), cwd: folder, gzip: { level: 9 }, mtime: epoch, noDirRecurse: true,
+  await create({ file: join(out, `loopscope-image-${version}-${target()}.tar.gz`), cwd: folder, gzip: { level: 9 }, mtime: epoch, noDirRecurse: true,
     filter: (_, stat) => { Object.assign(stat, { uid: 0, gid: 0, atime: undefined, ctime: undefined }); return true; } }, [...files(folder), 'tmp', 'work']);
 }
 

@@ -12,7 +12,7 @@ const block = (play) => (_, at) => `## Part ${at + 1}
 
 Some words about it.
 
-\`\`\`yaml${play ? ' play' : ''}
+\`\`\`${play ? 'loopscope autoplay' : 'yaml'}
 apiVersion: apps/v1
 kind: Deployment
 metadata:

@@ -19,7 +19,7 @@ test('the image has the command and the page, and runs them as a user without ri
   test.skip(!buildah, 'buildah is not here.');
   test.setTimeout(300_000);
   const at = folder('image');
-  const files = packed(/-image-.*linux.*\.tar\.gz$/);
+  const files = packed(/^loopscope-image-.*\.tar\.gz$/);
   copyFileSync(files, `${at}/${basename(files)}`);
   copyFileSync(`${root}/Dockerfile`, `${at}/Dockerfile`);
   const inside = (...args) => ['--storage-driver', 'vfs', ...args];
