@@ -198,7 +198,7 @@ function moveOut(name, kept) {
   for (const part of ['loopscope_bg', name]) rmSync(`${file(part)}.symbols`);
 }
 
-const drawing = (openings) => openings.filter(({ look, seconds }) => !look && !seconds).map((opening) => ({ ...opening, seconds: 1 }));
+const drawing = (openings) => openings.filter(({ look, seconds }) => !look && !seconds).map((opening) => ({ ...opening, seconds: 5 }));
 const opens = await called([...plain, ...paced(plain)], 'whole');
 const draws = await called(drawing(plain), 'play', 'whole');
 const links = await called(linked, 'whole');
