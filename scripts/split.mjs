@@ -63,6 +63,8 @@ const plain = [
   // A page that follows a cluster, which is empty at first.
   ...sized([[1440, 900], [1280, 720], [390, 844]], ['?follow']),
   ...real([...again(sized([[1440, 900], [390, 844]], [''])), ...sized([[760, 420]], [embed, `${embed}&view=ownership&loop=1`])]),
+  // Its frames fall on other instants each time.
+  ...real(sized([[760, 420], [780, 440], [760, 420], [980, 420], [760, 420], [780, 440]], [embed])),
   ...slowly([...again(sized([[1440, 900], [1280, 720], [390, 844]], [''])), ...sized([[760, 420]], [embed])]),
 ];
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
