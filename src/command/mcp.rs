@@ -50,15 +50,12 @@ pub fn mcp(args: McpArgs) -> Result<u8, String> {
         seed: args.seed,
         setup: setup?,
         pace: ClockPace::Held,
-        page: args.page.then(page::page_folder),
+        page: args.page.then(page::built_page).transpose()?,
         ..ServeOptions::default()
     })?;
     eprintln!("API server: http://{}", server.address());
     if args.page {
         eprintln!("page:       http://{}/page/?follow", server.address());
-    }
-    if args.page && !page::page_folder().join("index.html").exists() {
-        return Err("the page is not built: make dist builds it".to_owned());
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -195,25 +192,12 @@ impl Tools {
     async fn kubectl(&self, Parameters(params): Parameters<KubectlParams>) -> ToolResult {
         let line = params.command.trim();
         let line = line.strip_prefix("kubectl ").unwrap_or(line);
-        let body = json!({ "command": line, "stdin": params.stdin.unwrap_or_default() });
-        let mut answer = self.post("run", body.to_string()).await?;
-        let path = format!("run/{}", answer["id"]);
-        for _ in 0..PATIENCE {
-            if !answer["exit"].is_null() {
-                break;
-            }
-            self.post("time", json!({ "seconds": 1 }).to_string())
-                .await?;
-            answer = self.post(&path, "").await?;
-        }
-        let waits = answer["exit"].is_null();
-        if waits {
-            answer = self.request("DELETE", &path, String::new()).await?;
-        }
+        let body = json!({ "command": line, "stdin": params.stdin.unwrap_or_default(), "patience": PATIENCE });
+        let answer = self.post("run", body.to_string()).await?;
         let output = format!("{}{}", text(&answer["stdout"]), text(&answer["stderr"]));
         match answer["exit"].as_i64() {
             Some(0) => Ok(output),
-            _ if waits => Ok(format!(
+            _ if answer["interrupted"] == true => Ok(format!(
                 "{output}(interrupted after {PATIENCE} virtual seconds)\n"
             )),
             _ => Err(output),

@@ -28,11 +28,20 @@ pub(super) fn page_folder() -> PathBuf {
     }
 }
 
-pub(super) fn page(args: &PageArgs) -> Result<u8, String> {
-    let from = page_folder();
-    if !from.join("index.html").exists() {
-        return Err("the page is not built: make dist builds it".to_owned());
+/// Returns the folder of the page.
+///
+/// # Errors
+/// The page is not there.
+pub(super) fn built_page() -> Result<PathBuf, String> {
+    let folder = page_folder();
+    match folder.join("index.html").exists() {
+        true => Ok(folder),
+        false => Err("the page is not built: make dist builds it".to_owned()),
     }
+}
+
+pub(super) fn page(args: &PageArgs) -> Result<u8, String> {
+    let from = built_page()?;
     copy(&from, &args.folder).map_err(|error| format!("{}: {error}", args.folder.display()))?;
     Ok(0)
 }

@@ -32,8 +32,7 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Option<Reply> {
         ("apply", "POST", "") => with_text(request, |text| {
             printed(&cluster.act(Action::Apply(text.into())))
         }),
-        ("run", "POST", id) => super::beside::answer(cluster, request, id),
-        ("run", "DELETE", id) => super::beside::interrupt(cluster, id),
+        ("run", "POST" | "DELETE", id) => super::beside::answer(cluster, request, id),
         ("why", "GET", object) => explanation::why(cluster, object),
         ("diagnosis", "GET", object) => explanation::diagnosis(cluster, object),
         ("value", "POST", "") => with_text(request, |text| explanation::value(cluster, text)),
@@ -85,17 +84,25 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
         cluster.settle();
         return Answer::json(200, &time(cluster));
     }
-    let seconds = body["seconds"].as_f64().unwrap_or(-1.0);
+    match span(body["seconds"].as_f64().unwrap_or(-1.0)) {
+        Ok(span) => {
+            cluster.pass(span);
+            Answer::json(200, &time(cluster))
+        }
+        Err(problem) => failure(400, "BadRequest", problem),
+    }
+}
+
+/// Converts a span of the clock in seconds to microseconds.
+///
+/// # Errors
+/// The span is negative or longer than a day.
+pub(super) fn span(seconds: f64) -> Result<u64, &'static str> {
     let span = seconds * SECOND as f64;
     if !(0.0..=MOST as f64).contains(&span) {
-        return failure(
-            400,
-            "BadRequest",
-            "seconds must be a number from 0 to 86400",
-        );
+        return Err("seconds must be a number from 0 to 86400");
     }
-    cluster.pass(span.round() as u64);
-    Answer::json(200, &time(cluster))
+    Ok(span.round() as u64)
 }
 
 /// Formats the output of a command.
@@ -116,15 +123,29 @@ fn printed(answer: &actions::ActionResult) -> Answer {
 
 /// Injects a fault, in the syntax of a scenario file: `node-down node-1`.
 fn inject(cluster: &mut Cluster, line: &str) -> Answer {
-    let line = resolve(line.trim(), &cluster.host.sim);
-    let fault: Fault = match line.parse() {
-        Ok(fault) => fault,
-        Err(error) => return failure(400, "BadRequest", &error.printed()),
-    };
-    let answer = cluster.act(Action::Fault(fault));
-    if !answer.failed {
-        return Answer::json(200, &time(cluster));
+    let injected = fault(&resolve(line, &cluster.host.sim))
+        .and_then(|fault| refused(cluster.act(Action::Fault(fault))));
+    match injected {
+        Ok(()) => Answer::json(200, &time(cluster)),
+        Err(problem) => failure(400, "BadRequest", &problem),
     }
-    let problem = answer.lines.first().map_or("", |line| line.text.as_str());
-    failure(400, "BadRequest", problem)
+}
+
+/// Parses the line of a fault.
+pub(super) fn fault(line: &str) -> Result<Fault, String> {
+    line.trim()
+        .parse()
+        .map_err(|error: fault::FaultError| error.printed())
+}
+
+/// Returns what a fault that was refused says.
+pub(super) fn refused(result: actions::ActionResult) -> Result<(), String> {
+    match result.failed {
+        true => Err(result
+            .lines
+            .first()
+            .map(|line| line.text.clone())
+            .unwrap_or_default()),
+        false => Ok(()),
+    }
 }

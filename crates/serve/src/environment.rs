@@ -7,11 +7,10 @@ use super::cluster::Cluster;
 use super::explanation::evaluate;
 use super::http_request::HttpRequest;
 use super::status::{Answer, failure, not_allowed};
+use super::{beside, control};
 use actions::Action;
 use controller_runtime::cluster::ClusterConfig;
-use fault::Fault;
 use k8s_model::time::SECOND;
-use kubectl::BesideAct;
 use kubectl::parse::split;
 use lesson::expr::Expr;
 use scenario::resolve;
@@ -22,8 +21,6 @@ use serde_json::{Value, json};
 const PATIENCE: u64 = 600;
 /// Largest number of nodes of an episode.
 const MAX_NODES: usize = 5_000;
-/// Longest span of one step, in seconds.
-const LONGEST: f64 = 24.0 * 3_600.0;
 
 /// Beginning of an episode.
 #[derive(Clone, Debug, Deserialize)]
@@ -127,7 +124,7 @@ fn reset(cluster: &mut Cluster, body: Value) -> Result<Value, String> {
     if task.nodes > MAX_NODES {
         return Err(format!("nodes must be a number from 0 to {MAX_NODES}"));
     }
-    seconds(task.seconds_per_step)?;
+    control::span(task.seconds_per_step)?;
     let goal = match task.goal.trim() {
         "" => None,
         text => Some(Expr::of_instant(text).map_err(|error| {
@@ -135,10 +132,7 @@ fn reset(cluster: &mut Cluster, body: Value) -> Result<Value, String> {
             format!("goal: {problem}")
         })?),
     };
-    let fault = |line: &str| -> Result<Fault, String> {
-        let fault = line.trim().parse();
-        fault.map_err(|error: fault::FaultError| format!("faults: {}", error.printed()))
-    };
+    let fault = |line: &str| control::fault(line).map_err(|problem| format!("faults: {problem}"));
     // A placeholder stands for an object that the manifest makes.
     for line in task.faults.iter().filter(|line| !line.contains("{{")) {
         fault(line)?;
@@ -158,13 +152,7 @@ fn reset(cluster: &mut Cluster, body: Value) -> Result<Value, String> {
     }
     for line in faults {
         let fault = fault(&resolve(&line, &cluster.host.sim))?;
-        let result = cluster.act(Action::Fault(fault));
-        if result.failed {
-            return Err(result
-                .lines
-                .first()
-                .map_or_else(String::new, |line| line.text.clone()));
-        }
+        control::refused(cluster.act(Action::Fault(fault)))?;
     }
     Ok(observed(cluster, "", false))
 }
@@ -184,19 +172,18 @@ fn step(cluster: &mut Cluster, body: &Value) -> Result<Value, String> {
             Err(problem) => (problem, true),
         },
         StepAction::Wait(span) => {
-            cluster.pass(seconds(span)?);
+            cluster.pass(control::span(span)?);
             (String::new(), false)
         }
         StepAction::Fault(line) => {
-            let fault: Fault = resolve(line.trim(), &cluster.host.sim)
-                .parse()
-                .map_err(|error: fault::FaultError| error.printed().to_string())?;
-            let result = cluster.act(Action::Fault(fault));
-            let lines: Vec<&str> = result.lines.iter().map(|line| line.text.as_str()).collect();
-            (lines.join("\n"), result.failed)
+            let fault = control::fault(&resolve(&line, &cluster.host.sim))?;
+            match control::refused(cluster.act(Action::Fault(fault))) {
+                Ok(()) => (String::new(), false),
+                Err(problem) => (problem, true),
+            }
         }
     };
-    let span = seconds(cluster.episode.task.seconds_per_step)?;
+    let span = control::span(cluster.episode.task.seconds_per_step)?;
     cluster.pass(span);
     cluster.episode.steps += 1;
     Ok(observed(cluster, &output, failed))
@@ -217,34 +204,10 @@ fn observed(cluster: &mut Cluster, output: &str, failed: bool) -> Value {
 /// Runs a kubectl command to its end, while time passes; returns its output.
 fn kubectl(cluster: &mut Cluster, line: &str) -> (String, bool) {
     let line = line.trim();
-    let line = line.strip_prefix("kubectl ").unwrap_or(line);
-    let words = split(line)
-        .iter()
-        .map(|word| resolve(word, &cluster.host.sim))
-        .collect();
-    let id = cluster.next_remote();
-    let mut ended = cluster.act_beside(id, BesideAct::Start(words, String::new()));
-    for waited in 0.. {
-        if ended.is_some() {
-            break;
-        }
-        if waited == PATIENCE {
-            ended = cluster.act_beside(id, BesideAct::Interrupt);
-            break;
-        }
-        cluster.pass(SECOND);
-        ended = cluster.act_beside(id, BesideAct::Poll);
-    }
-    let session = ended.as_ref().or_else(|| cluster.beside().session(id));
-    session.map_or_else(Default::default, |session| {
-        let output = [session.stdout.as_str(), session.stderr.as_str()].concat();
-        (output, session.exit != Some(0))
+    let words = split(line.strip_prefix("kubectl ").unwrap_or(line));
+    let ended = beside::run(cluster, &words, "", PATIENCE);
+    ended.map_or_else(Default::default, |ended| {
+        let session = ended.session;
+        (session.stdout + &session.stderr, session.exit != Some(0))
     })
-}
-
-fn seconds(span: f64) -> Result<u64, String> {
-    if !(0.0..=LONGEST).contains(&span) {
-        return Err("seconds must be a number from 0 to 86400".to_owned());
-    }
-    Ok((span * SECOND as f64).round() as u64)
 }

@@ -8,7 +8,7 @@ use explain::diagnose::{self, Diagnosis};
 use explain::headline;
 use explain::standing::{self, Standing};
 use explain::waits::Health;
-use explain::why;
+use explain::why::{self, Row};
 use explain::words::Reason;
 use k8s_model::ObjectRef;
 use lesson::expr::Expr;
@@ -90,23 +90,20 @@ fn state(standing: &Standing) -> Value {
     })
 }
 
+fn facts(rows: impl IntoIterator<Item = Row>) -> Value {
+    let rows = rows.into_iter();
+    rows.map(|(name, value)| json!({ "name": name.english(), "value": value.english() }))
+        .collect()
+}
+
 fn cause(reason: &Reason) -> Value {
-    let facts = reason
-        .saw
-        .iter()
-        .map(why::row)
-        .map(|(name, value)| json!({ "name": name.english(), "value": value.english() }));
     json!({
         "seconds": reason.at as f64 / 1000.0, "actor": reason.actor.english(), "effect": reason.effect.english(), "reason": reason.short.english(),
-        "object": reason.object.as_ref().map(ObjectRef::to_string), "facts": facts.collect::<Vec<_>>(),
+        "object": reason.object.as_ref().map(ObjectRef::to_string), "facts": facts(reason.saw.iter().map(why::row)),
     })
 }
 
 fn waits(sim: &Sim, one: &Diagnosis) -> Value {
-    let facts = one
-        .rows()
-        .into_iter()
-        .map(|(name, value)| json!({ "name": name.english(), "value": value.english() }));
     let remedies = one.remedies.iter().map(|remedy| {
         let steps = remedy.steps.iter().map(ToString::to_string);
         json!({
@@ -116,6 +113,6 @@ fn waits(sim: &Sim, one: &Diagnosis) -> Value {
     });
     json!({
         "object": one.object.to_string(), "condition": one.headline().english(), "failure": one.waits.is_bad(),
-        "facts": facts.collect::<Vec<_>>(), "remedies": remedies.collect::<Vec<_>>(),
+        "facts": facts(one.rows()), "remedies": remedies.collect::<Vec<_>>(),
     })
 }

@@ -7,6 +7,7 @@ use cluster_network::connectivity::{
     Backend, HttpRequest, Led, RequestOutcome, Routed, host_and_port, route, through_gateway,
 };
 use cluster_network::gateway::gateway_at;
+use cluster_network::http_client::ClientArgs;
 use k8s_model::Object;
 use k8s_model::pod::image_parts;
 
@@ -38,23 +39,7 @@ struct Request {
     location: String,
 }
 
-/// Long flags with a value, which is the next word or follows `=`.
-const WITH_VALUE: [&str; 11] = [
-    "--max-time",
-    "--connect-timeout",
-    "--timeout",
-    "--header",
-    "--write-out",
-    "--output",
-    "--request",
-    "--data",
-    "--user",
-    "--user-agent",
-    "--resolve",
-];
-
-/// Parsed arguments of a request.
-#[derive(Default)]
+/// Arguments of a request.
 struct Words<'a> {
     /// Short flags, including grouped ones.
     letters: String,
@@ -66,43 +51,17 @@ struct Words<'a> {
 }
 
 fn words<'a>(name: &str, all: &'a [String]) -> Words<'a> {
-    // Short flags that take a value.
-    let takes = if name == "wget" {
-        "TOtoUPH"
-    } else {
-        "TmoHXdwAut"
-    };
-    let mut out = Words::default();
-    let mut words = all.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        if word.starts_with("--") {
-            match word.split_once('=') {
-                Some((flag, value)) => out.values.push((flag, value)),
-                None if WITH_VALUE.contains(&word) => {
-                    out.values.push((word, words.next().unwrap_or("")))
-                }
-                None if word == "--fail" => out.letters.push('f'),
-                None => out.spider |= word == "--spider",
-            }
-        } else if let Some(flags) = word.strip_prefix('-') {
-            for (at, letter) in flags.char_indices() {
-                out.letters.push(letter);
-                if takes.contains(letter) {
-                    let end = at + letter.len_utf8();
-                    let value = if end < flags.len() {
-                        &flags[end..]
-                    } else {
-                        words.next().unwrap_or("")
-                    };
-                    out.values.push((&flags[at..end], value));
-                    break;
-                }
-            }
-        } else {
-            out.url = word;
-        }
+    let args = ClientArgs::parse(name, all.iter().map(String::as_str)).unwrap_or_default();
+    let mut letters = args.letters;
+    if args.switches.contains(&"--fail") {
+        letters.push('f');
     }
-    out
+    Words {
+        letters,
+        spider: args.switches.contains(&"--spider"),
+        values: args.values,
+        url: args.urls.last().copied().unwrap_or(""),
+    }
 }
 
 impl<'a> Words<'a> {
