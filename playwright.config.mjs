@@ -12,7 +12,7 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   workers: 2,
   // What fails once and then passes is reported as flaky: a machine that others use may stand for seconds.
-  retries: 2,
+  retries: 1,
   projects: [
     { name: 'together', testMatch: '*.spec.mjs', testIgnore: alone, fullyParallel: true },
     { name: 'alone', testMatch: alone, workers: 1, dependencies: ['together'] },

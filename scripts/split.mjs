@@ -49,6 +49,8 @@ const again = (openings) => openings.map((opening) => ({ ...opening, again: true
 const longer = (openings) => openings.map((opening) => ({ ...opening, seconds: 9 }));
 // With the clock of this machine: which states are drawn between two writes depends on its frames.
 const real = (openings) => openings.map((opening) => ({ ...opening, real: true, seconds: 6 }));
+// Frames a few milliseconds apart: each state that a burst of writes passes through is drawn, as that of some reader's frame may be.
+const finely = (openings) => openings.map((opening) => ({ ...opening, scale: 0.2, seconds: 8 }));
 const plain = [
   ...sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], ['']),
   ...again(sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], [''])),
@@ -63,8 +65,7 @@ const plain = [
   // A page that follows a cluster, which is empty at first.
   ...sized([[1440, 900], [1280, 720], [390, 844]], ['?follow']),
   ...real([...again(sized([[1440, 900], [390, 844]], [''])), ...sized([[760, 420]], [embed, `${embed}&view=ownership&loop=1`])]),
-  // Its frames fall on other instants each time.
-  ...real(sized([[760, 420], [780, 440], [760, 420], [980, 420], [760, 420], [780, 440]], [embed])),
+  ...finely([...again(sized([[1440, 900], [390, 844]], [''])), ...sized([[760, 420]], [embed, `${embed}&view=ownership&loop=1`])]),
   ...slowly([...again(sized([[1440, 900], [1280, 720], [390, 844]], [''])), ...sized([[760, 420]], [embed])]),
 ];
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
@@ -74,6 +75,7 @@ const linked = [
   ...sized([[760, 380]], [`?embed&view=ownership${link(short)}`, `${embed}&view=ownership${link(short)}`]),
   ...slowly(sized([[760, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${link(short)}`])),
   ...real(sized([[760, 420]], [`${embed}&view=ownership${link(short)}`, `${embed}&view=storage${example('statefulset')}`])),
+  ...finely(sized([[760, 420]], [`${embed}&view=ownership${link(short)}`, `${embed}&view=storage${example('statefulset')}`])),
   // Each state between two writes is drawn, such as a volume that is not bound yet.
   ...longer(sized([[760, 420]], [`${embed}&pace=cause&view=ownership${example('rollout')}`, `${embed}&pace=cause&view=storage${example('statefulset')}`])),
   // A link with a history, which is read and carried out later; this one cannot be.
@@ -88,9 +90,9 @@ const FRAME = 48;
 /**
  * What ran during an opening: asked for by an export that writes it into memory. Timers and frames come when the clock is moved on here, and
  * a task sees time pass by the number of its looks at the clock: so that builds find out the same, however busy the machine is. The
- * page's clock goes three times as fast, for fewer frames. A few openings are `real`: their clock is the machine's.
+ * page's clock goes three times as fast (`scale`), for fewer frames. A few openings are `real`: their clock is the machine's.
  */
-async function profile(browser, address, { width, height, query, again, real, look = 0.03, seconds = 4 }) {
+async function profile(browser, address, { width, height, query, again, real, look = 0.03, scale = 3, seconds = 4 }) {
   const page = await browser.newPage({ viewport: { width, height } });
   if (again) await page.addInitScript(() => localStorage.setItem('loopscope.offers', '1'));
   // The browser's own frame: it also delivers what observers of sizes report.
@@ -100,17 +102,17 @@ async function profile(browser, address, { width, height, query, again, real, lo
     window.painted = () => new Promise((resolve) => frame(() => later(resolve)));
   });
   if (!real) await page.clock.install({ time: 0 });
-  await page.addInitScript(({ real, look }) => {
+  await page.addInitScript(({ real, look, scale }) => {
     const now = performance.now.bind(performance);
     let looks = 0;
-    if (!real) performance.now = () => 3 * now() + look * ++looks;
+    if (!real) performance.now = () => scale * now() + look * ++looks;
     const instantiate = WebAssembly.instantiate;
     WebAssembly.instantiate = async (...given) => {
       const instance = await instantiate(...given);
       window.instance ??= instance; // the first part
       return instance;
     };
-  }, { real, look });
+  }, { real, look, scale });
   // As on a screen, each frame of the page is painted before the next.
   const pass = async (seconds) => {
     if (real) return sleep(seconds * 1000);
