@@ -21,7 +21,8 @@ pub const QUIET_US: u64 = 3 * SECOND;
 const SCANNED_ENTRIES: usize = 2_000;
 
 /// Time from which the cluster counts as settled if nothing changes before. It is later while ready Pods have to stay so
-/// (`minReadySeconds`), and while a claim's class was created after the volume binder's last pass.
+/// (`minReadySeconds`), while a claim's class was created after the volume binder's last pass, and while a container is known to become
+/// ready or to complete within [`LONGEST_WAIT_US`].
 pub fn settles_at(sim: &Sim) -> Time {
     let quiet = sim.last_change().after(QUIET_US);
     if sim.now() < quiet {
@@ -80,9 +81,15 @@ pub fn settles_at(sim: &Sim) -> Time {
         0
     };
     let longest = longest.max(looks).max(held.unwrap_or(0));
+    let progress = sim
+        .tasks
+        .kubelet_step(sim.now().after(LONGEST_WAIT_US), |job| {
+            sim.kubelets.progresses(job, sim.store())
+        });
     quiet
         .after(longest.saturating_mul(SECOND))
         .max(evaluated.unwrap_or_default())
+        .max(progress.map_or_else(Time::default, |at| at.after(QUIET_US)))
 }
 
 /// Time of the last command, if it is in the newest part of the journal.

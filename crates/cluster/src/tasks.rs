@@ -105,6 +105,17 @@ impl TaskQueue {
         self.pending.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
     }
 
+    /// Returns the time of the first step of a kubelet that fits, if one is due until then.
+    pub(crate) fn kubelet_step(&self, until: Time, fits: impl Fn(&PodJob) -> bool) -> Option<Time> {
+        self.pending
+            .iter()
+            .take(MAX_SCANNED_TASKS)
+            .take_while(|((at, _), _)| *at <= until)
+            .find_map(|((at, _), task)| {
+                matches!(task, Task::Kubelet(job) if fits(job)).then_some(*at)
+            })
+    }
+
     /// Adds a task, after those of the same time.
     pub fn push(&mut self, at: Time, task: Task) {
         self.sequence += 1;

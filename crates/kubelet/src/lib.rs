@@ -28,6 +28,7 @@ mod start;
 mod status;
 mod termination;
 
+use apiserver::Store;
 use apiserver::journal::{Actor, EntryId, Op};
 pub use containers::ContainerId;
 use controller_runtime::client::LoopClient;
@@ -177,6 +178,24 @@ impl Kubelets {
                 Rc::make_mut(worker).host = None;
             }
         }
+    }
+
+    /// Returns true if a step brings its Pod nearer to its goal: a container becomes ready, an init container ends, or a container that is
+    /// not started again completes.
+    pub fn progresses(&self, job: &PodJob, store: &Store) -> bool {
+        let goes_on = matches!(
+            job.step,
+            PodStep::Init(_) | PodStep::Started(_) | PodStep::Ready(_)
+        );
+        let completes = matches!(job.step, PodStep::Exit { code: 0, .. });
+        (goes_on || completes)
+            && self
+                .workers
+                .get(&job.uid)
+                .and_then(|worker| store.get(&worker.pod))
+                .filter(|object| object.meta.uid == job.uid && !object.meta.is_deleting())
+                .and_then(|object| object.pod())
+                .is_some_and(|pod| goes_on || pod.spec.restart_policy != "Always")
     }
 
     /// Runs a step; returns the resulting jobs.

@@ -4,10 +4,10 @@ use super::cards::claims_of_trees;
 use super::measures::Frame;
 use super::overview;
 use crate::grouping::{GroupBy, WorkloadGroup};
-use crate::references::TreeIndex;
+use crate::references::{self, TreeIndex};
 use crate::shape::{CardBody, Item, Rect, Scene};
 use i18n::msg;
-use projection::model::{Model, Volume};
+use projection::model::{Model, Policy, Service, Volume};
 use std::rc::Rc;
 
 /// Height of a heading.
@@ -69,7 +69,10 @@ pub(super) fn split_model(
         .iter()
         .enumerate()
         .for_each(|(at, group)| group.roots.iter().for_each(|root| group_of[*root] = at));
-    let mut parts: Vec<Model> = groups.iter().map(|group| part(model, group)).collect();
+    let mut parts: Vec<Model> = groups
+        .iter()
+        .map(|group| part(model, &group.roots))
+        .collect();
     let mut rest = Model::default();
     for service in &model.services {
         // A Service that selects nothing stands in its namespace; in a narrow frame each stands over a tree.
@@ -105,9 +108,9 @@ pub(super) fn split_model(
     (parts, rest)
 }
 
-/// Returns the trees of a group, with the claims and volumes of their Pods.
-fn part(model: &Model, group: &WorkloadGroup) -> Model {
-    let roots = group.roots.iter().map(|at| &model.roots[*at]);
+/// Returns some trees, with the claims and volumes of their Pods.
+pub(super) fn part(model: &Model, roots: &[usize]) -> Model {
+    let roots = roots.iter().map(|at| &model.roots[*at]);
     let claims: Vec<_> = claims_of_trees(model, roots.clone()).cloned().collect();
     let bound = |volume: &&Volume| claims.iter().any(|claim| claim.volume == volume.id.name);
     let volumes = model.volumes.iter().filter(bound).cloned().collect();
@@ -120,4 +123,24 @@ fn part(model: &Model, group: &WorkloadGroup) -> Model {
         budget: model.budget.clone(),
         ..Model::default()
     }
+}
+
+/// Returns one tree with everything that selects it, scales it, or is used by it alone.
+pub(super) fn tree_of(model: &Model, at: usize) -> Model {
+    let mut tree = part(model, &[at]);
+    if model.roots.len() * model.services.len() <= overview::MAX_PAIRS {
+        let reaches = |service: &&Rc<Service>| service.reached(&model.roots).contains(&at);
+        tree.services = model.services.iter().filter(reaches).cloned().collect();
+    }
+    let target = model.roots[at].controller.as_deref().map(|of| &of.id.uid);
+    let aims = |policy: &&Policy| Some(&policy.target) == target;
+    tree.policies = model.policies.iter().filter(aims).cloned().collect();
+    let homes = references::homes(model);
+    let own = model
+        .uses
+        .iter()
+        .zip(homes)
+        .filter(|(_, home)| *home == Some(at));
+    tree.uses = own.map(|(used, _)| used.clone()).collect();
+    tree
 }

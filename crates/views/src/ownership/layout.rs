@@ -1,9 +1,10 @@
 //! Ownership: roots, ReplicaSets or Jobs, Pods, their claims and volumes. Objects that select or scale a tree stand above its root; those
 //! that select several trees stand above all of them. Trees stand in columns if one column would be too high.
 
+use super::blocks::BlockGrid;
 use super::bundle::{Bundle, bundles};
 use super::cards::{claims_of_trees, orphans};
-use super::groups::{HEADING, hang, put_heading, split_model};
+use super::groups::{HEADING, hang, put_heading, split_model, tree_of};
 use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow;
 use super::overview::ChipMemory;
@@ -61,7 +62,7 @@ pub fn layout(
         ..Scene::default()
     };
     let mut drawn = BTreeSet::new();
-    let many = !stacked && overview::is_wanted(model, (width, height));
+    let many = overview::is_wanted(model, (width, height), stacked);
     let grouped = match grouping.by {
         GroupBy::Automatic => many,
         GroupBy::Nothing => false,
@@ -96,7 +97,7 @@ pub fn layout(
     out.finish(left)
 }
 
-/// Draws workloads below the headings of their groups, as trees, or as chips if there are many; returns their bottom.
+/// Draws workloads below the headings of their groups: as trees or, if they do not fit, as blocks or chips; returns their bottom.
 fn groups<'a>(
     frame: &Frame<'a>,
     grouping: &Grouping,
@@ -113,11 +114,20 @@ fn groups<'a>(
     } else {
         None
     };
-    let root = selected.map(|at| &model.roots[at]);
     let mut y = if many {
-        overview::put_selected(frame, root, (left, top), out, drawn)
+        let bottom = overview::put_loose(frame, (left, top), out);
+        let bottom = put_selected(frame, selected, (left, bottom, height), out, drawn);
+        // Claims stand beside the Pods of a tree only; those of the other workloads still have a Pod.
+        let claims = claims_of_trees(model, model.roots.iter());
+        drawn.extend(claims.map(|claim| claim.id.uid.clone()));
+        bottom
     } else {
         top
+    };
+    let grid = if many {
+        BlockGrid::fitting(frame, &all, selected, height)
+    } else {
+        None
     };
     let (parts, rest) = if many {
         Default::default()
@@ -134,7 +144,11 @@ fn groups<'a>(
                 drawn.extend(claims_of_trees(model, roots).map(|claim| claim.id.uid.clone()));
             }
             (Some(chips), _) => {
-                y = overview::put_chips(frame, (group, heading, selected), (left, y), out, chips)
+                let place = (group, heading, selected);
+                y = match &grid {
+                    Some(grid) => grid.put(frame, place, (left, y), out),
+                    None => overview::put_chips(frame, place, (left, y), out, chips),
+                }
             }
             (None, None) => {}
             (None, Some(part)) => {
@@ -164,6 +178,25 @@ fn groups<'a>(
         );
     }
     y
+}
+
+/// Draws the tree of the selected workload above all others; returns its bottom.
+fn put_selected(
+    frame: &Frame<'_>,
+    selected: Option<usize>,
+    (left, top, height): (f64, f64, f64),
+    out: &mut Scene,
+    drawn: &mut BTreeSet<String>,
+) -> f64 {
+    let Some(at) = selected else {
+        return top;
+    };
+    let model = tree_of(frame.model, at);
+    let frame = Frame {
+        model: &model,
+        ..*frame
+    };
+    trees(&frame, (left, top, height), out, drawn)
 }
 
 /// Draws trees with everything that belongs to them, in columns or, in a narrow frame, one below the other; returns their bottom.

@@ -1,6 +1,7 @@
 //! Ownership: roots, ReplicaSets or Jobs, Pods, their claims and volumes. Objects that select or scale a tree stand above its root; those
 //! that select several trees stand above all of them. Trees stand in columns if one column would be too high.
 
+mod blocks;
 mod bundle;
 mod cards;
 mod groups;

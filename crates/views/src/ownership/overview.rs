@@ -1,38 +1,47 @@
 //! Overview of many workloads: a chip with its Pods for each, in rows below the heading of their group, and the whole tree of the selected
 //! one above them. As trees, most of them would be out of view.
 
-use super::cards::{chosen, claims_of_trees};
+use super::cards::chosen;
 use super::measures::{Frame, LEAST};
-use super::tree::OwnershipTree;
+use super::rows::TreeRow;
 use crate::bodies::numbers;
 use crate::grouping::WorkloadGroup;
 use crate::shape::{CardBody, Cells, Item, Rect, Scene};
-use i18n::{Message, dotted, msg};
-use projection::model::{
-    ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root, Service,
-};
+use i18n::{Message, msg};
+use projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root};
 use sim_core::deferred_drop;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Minimum number of roots, and height of their trees in stages, above which an overview is drawn.
-const MIN_ROOTS: usize = 16;
-const MAX_STAGES: f64 = 2.2;
-/// Approximate size of a small tree.
+const MIN_ROOTS: usize = 5;
+const MAX_STAGES: f64 = 1.4;
+/// Approximate size of a small tree, and its height in one column.
 const TREE: (f64, f64) = (760.0, 150.0);
+const STACKED_TREE: f64 = 230.0;
+/// Height of a Service above a tree, and of an object that it uses below it.
+const ROW: f64 = 56.0;
+/// Maximum number of rows of objects without a workload.
+const MAX_LOOSE: usize = 12;
 /// Number of Pods above which a workload is a tree.
 const MAX_PODS: usize = 92;
 /// Number of pairs of workloads and Services above which none is compared.
-const MAX_PAIRS: usize = 40_000;
-/// Size of a chip, and the gaps between chips.
+pub(super) const MAX_PAIRS: usize = 40_000;
+/// Minimum width of a chip, on a stage and in one column, and its height; and the gaps between chips.
 const CHIP: (f64, f64) = (184.0, 40.0);
-const GAP: (f64, f64) = (16.0, 14.0);
+const STACKED_CHIP: f64 = 150.0;
+pub(super) const GAP: (f64, f64) = (16.0, 14.0);
 
 /// Returns true if the trees of a model would be too many to be seen together.
-pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
-    let beside = (width / TREE.0).floor().max(1.0);
+pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64), stacked: bool) -> bool {
+    let (tree, beside) = if stacked {
+        (STACKED_TREE, 1.0)
+    } else {
+        (TREE.1, (width / TREE.0).floor().max(1.0))
+    };
+    let rows = model.services.len() + model.policies.len() + model.uses.len();
+    let high = model.roots.len() as f64 * tree + rows as f64 * ROW;
     model.roots.len() >= MIN_ROOTS
-        && model.roots.len() as f64 * TREE.1 / beside > MAX_STAGES * height
+        && high / beside > MAX_STAGES * height
         && model
             .roots
             .iter()
@@ -40,24 +49,36 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
             .all(|group| group.pods.len() <= MAX_PODS)
 }
 
-/// Draws the tree of the selected workload above the chips of all others; returns its bottom.
-pub(super) fn put_selected(
-    frame: &Frame<'_>,
-    root: Option<&Root>,
-    (left, top): (f64, f64),
-    out: &mut Scene,
-    claims: &mut BTreeSet<String>,
-) -> f64 {
-    let bottom = root.map(|root| {
-        let mut tree = OwnershipTree::new(frame, root);
-        tree.measure(frame);
-        tree.put(frame, (left, top), out, claims, &mut Vec::new()) + frame.measures.apart
-    });
-    // Claims stand beside the Pods of a tree only; those of the other workloads still have a Pod.
-    claims.extend(
-        claims_of_trees(frame.model, frame.model.roots.iter()).map(|claim| claim.id.uid.clone()),
-    );
-    bottom.unwrap_or(top)
+/// Draws the Services and policies that belong to no workload; returns their bottom.
+pub(super) fn put_loose(frame: &Frame<'_>, (left, top): (f64, f64), out: &mut Scene) -> f64 {
+    let model = frame.model;
+    if model.roots.len() * model.services.len() > MAX_PAIRS {
+        return top;
+    }
+    let services = model
+        .services
+        .iter()
+        .filter(|service| service.reached(&model.roots).is_empty());
+    let scales = |target: &str| {
+        model.roots.iter().any(|root| {
+            root.controller
+                .as_ref()
+                .is_some_and(|of| of.id.uid == target)
+        })
+    };
+    let policies = model
+        .policies
+        .iter()
+        .filter(|policy| !scales(&policy.target));
+    let rows = services
+        .map(|service| TreeRow::Service(service))
+        .chain(policies.map(|policy| TreeRow::Policy(policy)));
+    let mut y = top;
+    for row in rows.take(MAX_LOOSE) {
+        row.put(frame.measures, (left, y), f64::MAX, out);
+        y += frame.measures.row;
+    }
+    y
 }
 
 /// Chips of the previous picture: of thousands of workloads most are unchanged. If too many have changed, the picture is laid out several
@@ -75,25 +96,27 @@ pub struct ChipMemory {
     is_cut: bool,
 }
 
+/// Place of a chip: index of its first item in the scene, the heading above it, its corner and its width.
+#[derive(Clone, Copy, PartialEq)]
+struct ChipPlace {
+    first: usize,
+    heading: usize,
+    at: (f64, f64),
+    width: f64,
+}
+
 /// Chip, and the input from which it was drawn.
 struct DrawnChip {
-    /// Index of its first item in the scene, the heading above it, and its corner.
-    place: (usize, usize, (f64, f64)),
+    place: ChipPlace,
     controller: Option<Rc<ControllerCard>>,
     groups: Vec<Group>,
-    service: Option<Rc<Service>>,
     items: Vec<Rc<Item>>,
     height: f64,
 }
 
 impl DrawnChip {
     /// Returns true if a workload would be drawn like this chip.
-    fn fits(
-        &self,
-        root: &Root,
-        service: Option<&Rc<Service>>,
-        place: (usize, usize, (f64, f64)),
-    ) -> bool {
+    fn fits(&self, root: &Root, place: ChipPlace) -> bool {
         let same = |a: &Option<Rc<ControllerCard>>, b: &Option<Rc<ControllerCard>>| {
             a.as_ref().map(Rc::as_ptr) == b.as_ref().map(Rc::as_ptr)
         };
@@ -102,8 +125,6 @@ impl DrawnChip {
         };
         self.place == place
             && same(&self.controller, &root.controller)
-            && self.service.as_ref().map(|service| &service.id.name)
-                == service.map(|service| &service.id.name)
             && self.groups.len() == root.groups.len()
             && self.groups.iter().zip(&root.groups).all(alike)
     }
@@ -125,20 +146,12 @@ impl ChipMemory {
     }
 
     /// Draws a chip, or reuses the previous one; returns its height.
-    fn put(
-        &mut self,
-        frame: &Frame<'_>,
-        root: &Root,
-        heading: usize,
-        at: (f64, f64),
-        out: &mut Scene,
-    ) -> f64 {
-        let first = out.items.len();
-        let (place, service) = ((first, heading, at), selecting(frame.model, root));
+    fn put(&mut self, frame: &Frame<'_>, root: &Root, place: ChipPlace, out: &mut Scene) -> f64 {
+        let first = place.first;
         if let Some(known) = self
             .chips
             .get(self.placed)
-            .filter(|known| known.fits(root, service, place))
+            .filter(|known| known.fits(root, place))
         {
             self.placed += 1;
             out.items.extend(known.items.iter().cloned());
@@ -149,7 +162,7 @@ impl ChipMemory {
             return 0.0;
         }
         self.left = self.left.map(|left| left - 1);
-        let height = chip(frame, root, service, heading, at, out);
+        let height = chip(frame, root, place, out);
         let (controller, groups, items) = (
             root.controller.clone(),
             root.groups.clone(),
@@ -159,7 +172,6 @@ impl ChipMemory {
             place,
             controller,
             groups,
-            service: service.cloned(),
             items,
             height,
         };
@@ -180,36 +192,30 @@ pub(super) fn put_chips(
     out: &mut Scene,
     memory: &mut ChipMemory,
 ) -> f64 {
-    let across = (((frame.width / LEAST + GAP.0) / (CHIP.0 + GAP.0)) as usize).max(1);
+    let (room, least) = if frame.stacked {
+        (frame.width, STACKED_CHIP)
+    } else {
+        (frame.width / LEAST, CHIP.0)
+    };
+    let across = (((room + GAP.0) / (least + GAP.0)) as usize).max(1);
+    let width = ((room + GAP.0) / across as f64 - GAP.0).floor();
     let others = group.roots.iter().filter(|at| Some(**at) != selected);
     let chips: Vec<&Root> = others.map(|at| &frame.model.roots[*at]).collect();
     let mut y = top;
     for row in chips.chunks(across) {
         let mut high = 0.0f64;
         for (i, root) in row.iter().enumerate() {
-            high = high.max(memory.put(
-                frame,
-                root,
+            let place = ChipPlace {
+                first: out.items.len(),
                 heading,
-                (left + i as f64 * (CHIP.0 + GAP.0), y),
-                out,
-            ));
+                at: (left + i as f64 * (width + GAP.0), y),
+                width,
+            };
+            high = high.max(memory.put(frame, root, place, out));
         }
         y += high + GAP.1;
     }
     y
-}
-
-/// Returns the Service that selects a workload, whose name its chip shows: there is no room for more. Very many pairs are not compared.
-fn selecting<'a>(model: &'a Model, root: &Root) -> Option<&'a Rc<Service>> {
-    let of = root
-        .controller
-        .as_deref()
-        .filter(|_| model.roots.len() * model.services.len() <= MAX_PAIRS)?;
-    model
-        .services
-        .iter()
-        .find(|service| service.asks_for(&of.id, &of.labels))
 }
 
 /// Returns true if a workload has all its desired Pods.
@@ -238,15 +244,14 @@ pub(super) fn selected_root(frame: &Frame<'_>) -> Option<usize> {
 }
 
 /// Draws a workload and its Pods; returns their height.
-fn chip(
-    frame: &Frame<'_>,
-    root: &Root,
-    service: Option<&Rc<Service>>,
-    heading: usize,
-    (x, y): (f64, f64),
-    out: &mut Scene,
-) -> f64 {
-    let rect = Rect::new(x, y, CHIP.0, CHIP.1);
+fn chip(frame: &Frame<'_>, root: &Root, place: ChipPlace, out: &mut Scene) -> f64 {
+    let ChipPlace {
+        heading,
+        at: (x, y),
+        width,
+        ..
+    } = place;
+    let rect = Rect::new(x, y, width, CHIP.1);
     let owner = root.controller.as_deref();
     let parent = match owner {
         Some(of) => {
@@ -260,12 +265,6 @@ fn chip(
             let ready = value(Metric::Ready).map_or_else(Message::default, |ready| {
                 msg::overview_ready(ready, value(Metric::Desired).unwrap_or("0"))
             });
-            let fact = dotted(vec![
-                ready,
-                service.map_or_else(Message::default, |service| {
-                    msg::kind_name("Service", &service.id.name)
-                }),
-            ]);
             let state = if of.leaving {
                 "terminating"
             } else if is_ready(of) {
@@ -278,7 +277,7 @@ fn chip(
                 &of.id,
                 rect,
                 CardBody::Stored {
-                    fact,
+                    fact: ready,
                     missing: false,
                 },
                 Some(heading),
@@ -286,79 +285,97 @@ fn chip(
                 label,
             )
         }
-        None => {
-            let id = Id {
-                uid: "bare".into(),
-                ..Id::default()
-            };
-            out.put(
-                &id,
-                rect,
-                CardBody::Note(msg::summary_bare(root.pods())),
-                Some(heading),
-                "",
-                msg::summary_bare(root.pods()),
-            )
-        }
+        None => out.put(
+            &bare_id(),
+            rect,
+            CardBody::Note(msg::summary_bare(root.pods())),
+            Some(heading),
+            "",
+            msg::summary_bare(root.pods()),
+        ),
     };
     let (mut at, mut bottom) = (x, rect.bottom());
     for group in root.groups.iter().filter(|group| !group.pods.is_empty()) {
-        let own = group.controller.as_deref().or(owner);
-        let (side, pitch) = if root.pods() <= 24 {
-            (12.0, 15.0)
-        } else {
-            (6.0, 8.0)
-        };
-        let free = (((x + CHIP.0 - at) / pitch) as usize).max(1);
-        let columns = free.min(group.pods.len());
-        let rows = group.pods.len().div_ceil(columns);
-        let pods: PodBlock = group.pods.clone();
-        let ring = frame.model.place(group, frame.selected);
-        let counted = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
-        let label = msg::pods_label(
-            pods.len(),
-            pods.counts().iter().map(counted).collect::<Vec<_>>(),
-        );
-        let uid = format!("{}/pods", own.map_or("bare", |of| &of.id.uid));
-        let namespace = pods
-            .first()
-            .map(|pod| pod.id.namespace.clone())
-            .unwrap_or_default();
-        let id = Id {
-            kind: "Pods".into(),
-            namespace,
-            name: own.map(|of| of.id.name.clone()).unwrap_or_default(),
-            uid,
-        };
-        let rect = Rect::new(
-            at,
-            rect.bottom() + 5.0,
-            columns as f64 * pitch,
-            rows as f64 * pitch,
-        );
-        let state = if matches!(pods.counts()[..], [(PodState::Ready, _)]) {
-            "ready"
-        } else {
-            "progressing"
-        };
-        let cells = Cells {
-            pods,
-            columns,
-            side,
-            pitch,
-            at: (0.0, 0.0),
-            old: root.older(group),
-            ring,
-        };
-        out.put(
-            &id,
-            rect,
-            CardBody::Cells(cells),
-            Some(parent),
-            state,
-            label,
-        );
-        (at, bottom) = (rect.right() + 4.0, bottom.max(rect.bottom()));
+        let place = ((at, rect.bottom() + 5.0), x + width - at);
+        let cells = pod_cells(frame, root, group, place, parent, out);
+        (at, bottom) = (cells.right() + 4.0, bottom.max(cells.bottom()));
     }
     bottom.max(rect.bottom() + 20.0) - y
+}
+
+/// Id of the Pods without an owner.
+pub(super) fn bare_id() -> Id {
+    Id {
+        uid: "bare".into(),
+        ..Id::default()
+    }
+}
+
+/// Side and distance of the cells of a workload's Pods.
+pub(super) fn cell_size(root: &Root) -> (f64, f64) {
+    if root.pods() <= 24 {
+        (12.0, 15.0)
+    } else {
+        (6.0, 8.0)
+    }
+}
+
+/// Number of cells of a workload's Pods in a row of this width.
+pub(super) fn cells_across(root: &Root, width: f64) -> usize {
+    ((width / cell_size(root).1) as usize).max(1)
+}
+
+/// Draws the Pods of a group as cells within a width; returns their rectangle.
+pub(super) fn pod_cells(
+    frame: &Frame<'_>,
+    root: &Root,
+    group: &Group,
+    ((x, y), width): ((f64, f64), f64),
+    parent: usize,
+    out: &mut Scene,
+) -> Rect {
+    let own = group.controller.as_deref().or(root.controller.as_deref());
+    let (side, pitch) = cell_size(root);
+    let columns = cells_across(root, width).min(group.pods.len());
+    let rows = group.pods.len().div_ceil(columns);
+    let pods: PodBlock = group.pods.clone();
+    let ring = frame.model.place(group, frame.selected);
+    let counted = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
+    let label = msg::pods_label(
+        pods.len(),
+        pods.counts().iter().map(counted).collect::<Vec<_>>(),
+    );
+    let id = Id {
+        kind: "Pods".into(),
+        namespace: pods
+            .first()
+            .map(|pod| pod.id.namespace.clone())
+            .unwrap_or_default(),
+        name: own.map(|of| of.id.name.clone()).unwrap_or_default(),
+        uid: format!("{}/pods", own.map_or("bare", |of| &of.id.uid)),
+    };
+    let rect = Rect::new(x, y, columns as f64 * pitch, rows as f64 * pitch);
+    let state = if matches!(pods.counts()[..], [(PodState::Ready, _)]) {
+        "ready"
+    } else {
+        "progressing"
+    };
+    let cells = Cells {
+        pods,
+        columns,
+        side,
+        pitch,
+        at: (0.0, 0.0),
+        old: root.older(group),
+        ring,
+    };
+    out.put(
+        &id,
+        rect,
+        CardBody::Cells(cells),
+        Some(parent),
+        state,
+        label,
+    );
+    rect
 }

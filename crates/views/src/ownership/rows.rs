@@ -36,6 +36,24 @@ impl TreeRow<'_> {
         self.id().kind == "HorizontalPodAutoscaler"
     }
 
+    /// Returns what is wrong, if anything is.
+    pub(super) fn hint(&self) -> Message {
+        match self {
+            TreeRow::Service(service) => service.trouble().cloned().unwrap_or_default(),
+            TreeRow::Policy(policy) => policy.refuses.clone(),
+        }
+    }
+
+    /// Label for screen readers.
+    pub(super) fn label(&self) -> Message {
+        match self {
+            TreeRow::Service(service) => {
+                msg::service_label_short(&service.id.name, &endpoints(service.ready()))
+            }
+            TreeRow::Policy(policy) => policy_label(policy),
+        }
+    }
+
     /// Draws the card, and its text beside it.
     pub(super) fn put(
         &self,
