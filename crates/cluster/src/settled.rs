@@ -17,12 +17,15 @@ pub const LONGEST_WAIT_US: u64 = 90 * SECOND;
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
 
+/// Time within which a container that is known to become ready or to complete is waited for, in microseconds.
+const LONGEST_PROGRESS_US: u64 = 300 * SECOND;
+
 /// Journal entries searched for the last command.
 const SCANNED_ENTRIES: usize = 2_000;
 
 /// Time from which the cluster counts as settled if nothing changes before. It is later while ready Pods have to stay so
 /// (`minReadySeconds`), while a claim's class was created after the volume binder's last pass, and while a container is known to become
-/// ready or to complete within [`LONGEST_WAIT_US`].
+/// ready or to complete within [`LONGEST_PROGRESS_US`].
 pub fn settles_at(sim: &Sim) -> Time {
     let quiet = sim.last_change().after(QUIET_US);
     if sim.now() < quiet {
@@ -83,7 +86,7 @@ pub fn settles_at(sim: &Sim) -> Time {
     let longest = longest.max(looks).max(held.unwrap_or(0));
     let progress = sim
         .tasks
-        .kubelet_step(sim.now().after(LONGEST_WAIT_US), |job| {
+        .kubelet_step(sim.now().after(LONGEST_PROGRESS_US), |job| {
             sim.kubelets.progresses(job, sim.store())
         });
     quiet

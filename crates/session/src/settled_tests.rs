@@ -99,3 +99,38 @@ fn pods_that_must_stay_ready_for_a_while_are_waited_for() {
     let sim = state.timeline.run.sim();
     assert!(ready(&state.timeline.run) == 3 && settles_at(sim) < sim.now());
 }
+
+/// Runs a manifest until it is stable; returns its Pods by phase and the time in seconds.
+fn stable(text: &str) -> (usize, usize, u64) {
+    let mut state = State::new(text, 1);
+    state.update(TimelineMsg::Settle);
+    while state.timeline.run_until.is_some() {
+        state.run_slice(5_000);
+    }
+    let run = &state.timeline.run;
+    let done = run.sim().store().each(Kind::Pod).filter(|object| {
+        object
+            .pod()
+            .is_some_and(|pod| pod.status.phase == "Succeeded")
+    });
+    (ready(run), done.count(), run.now() / 1000)
+}
+
+#[test]
+fn what_is_known_to_become_ready_or_to_complete_is_waited_for() {
+    let slow = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  serviceName: db\n  replicas: 2\n  selector: {matchLabels: {app: db}}\n  \
+        template:\n    metadata: {labels: {app: db}}\n    spec: {containers: [{name: c, image: nginx, readinessProbe: {initialDelaySeconds: 40, httpGet: {port: 80}}}]}\n";
+    let (pods, _, at) = stable(slow);
+    assert!(pods == 2 && (80..120).contains(&at), "{pods} at {at} s");
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: job}\nspec:\n  completions: 3\n  template:\n    spec: {restartPolicy: Never, containers: \
+        [{name: c, image: busybox, command: [sleep, '20']}]}\n";
+    let (_, done, at) = stable(job);
+    assert!(done == 3 && (60..90).contains(&at), "{done} at {at} s");
+    // What only fails again and again is not, nor what runs for hours.
+    let crash = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: busybox, command: [sh, -c, 'sleep 20; exit 1']}]}\n";
+    let long = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {restartPolicy: Never, containers: [{name: c, image: busybox, command: [sleep, 1h]}]}\n";
+    for text in [crash, long] {
+        let (.., at) = stable(text);
+        assert!(at < 15, "{at} s");
+    }
+}

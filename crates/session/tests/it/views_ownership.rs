@@ -19,6 +19,15 @@ fn layout(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
     )
 }
 
+/// Lays out trees, however many there are.
+fn trees(model: &Model, size: (f64, f64)) -> Scene {
+    let grouping = Grouping {
+        by: GroupBy::Nothing,
+        ..Grouping::default()
+    };
+    views::ownership::layout(model, None, &grouping, size, &mut Default::default())
+}
+
 fn pod(name: &str, state: PodState) -> Pod {
     Pod {
         id: Id::named("Pod", name),
@@ -346,8 +355,8 @@ fn a_service_stands_over_its_tree_and_its_line_crosses_no_other() {
 #[test]
 fn trees_stand_in_columns_where_height_is_the_limit() {
     let (narrow, wide) = (
-        layout(&shops(11, 2), None, (800.0, 560.0)),
-        layout(&shops(11, 2), None, (1600.0, 800.0)),
+        trees(&shops(11, 2), (800.0, 560.0)),
+        trees(&shops(11, 2), (1600.0, 800.0)),
     );
     assert!(narrow.width <= 800.0 / LEAST && wide.width <= 1600.0 / LEAST);
     assert!(
@@ -822,7 +831,7 @@ fn lines_to_what_is_named_lead_past_all_other_cards() {
                 .iter_mut()
                 .take(1)
                 .for_each(|one| one.missing = true);
-            let scene = layout(&model, None, size);
+            let scene = self::trees(&model, size);
             nothing_overlaps(&scene);
             lines_cross_no_card(&scene);
             let first = &model.uses[0].id.uid;

@@ -112,3 +112,90 @@ fn a_few_are_trees() {
     let scene = state.picture().scene.clone();
     assert_eq!((kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (5, 10));
 }
+
+/// A dozen Deployments, each with a Service; the last Service selects the last two.
+fn shop(stage: (f64, f64)) -> Rc<Scene> {
+    let mut text = String::new();
+    for n in 0..12 {
+        text += &format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: app-{n}}}, spec: {{replicas: {}, selector: {{matchLabels: {{app: app-{n}}}}}, \
+             template: {{metadata: {{labels: {{app: app-{n}, of: {}}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}}}\n---\n",
+            1 + n % 3,
+            if n < 10 { "other" } else { "both" }
+        );
+        let selector = if n < 10 {
+            format!("app: app-{n}")
+        } else {
+            "of: both".into()
+        };
+        if n < 11 {
+            text += &format!(
+                "{{apiVersion: v1, kind: Service, metadata: {{name: app-{n}}}, spec: {{selector: {{{selector}}}, ports: [{{port: 80}}]}}}}\n---\n"
+            );
+        }
+    }
+    let mut state = State::new(&text, 1);
+    state.update(session::Msg::Stage(stage.0, stage.1));
+    state.update(TimelineMsg::Seconds(10));
+    state.picture().scene.clone()
+}
+
+fn overlaps(scene: &Scene) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (at, a) in scene.items.iter().enumerate() {
+        for b in &scene.items[at + 1..] {
+            let (a, b) = (&a, &b);
+            let apart = a.rect.right() <= b.rect.x
+                || b.rect.right() <= a.rect.x
+                || a.rect.bottom() <= b.rect.y
+                || b.rect.bottom() <= a.rect.y;
+            if !apart {
+                found.push((a.id.name.clone(), b.id.name.clone()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_dozen_deployments_are_seen_with_their_services_and_pods() {
+    let scene = shop((800.0, 690.0));
+    assert_eq!(overlaps(&scene), []);
+    assert!(
+        scene.width <= 800.0 / 0.9 && scene.height <= 1.15 * 690.0 / 0.9,
+        "{} x {}",
+        scene.width,
+        scene.height
+    );
+    assert_eq!(
+        (
+            kinds(&scene, "Deployment"),
+            kinds(&scene, "Service"),
+            kinds(&scene, "Pod")
+        ),
+        (12, 11, 24)
+    );
+    // A Service of two workloads stands once, and the other mentions it.
+    let mentions: Vec<String> = scene
+        .labels
+        .iter()
+        .map(|label| label.text.english())
+        .collect();
+    assert!(mentions.contains(&"Service app-10".into()), "{mentions:?}");
+}
+
+#[test]
+fn on_a_phone_a_dozen_deployments_stand_two_in_a_row() {
+    let scene = shop((390.0, 560.0));
+    assert_eq!(overlaps(&scene), []);
+    assert!(scene.width <= 390.0, "{}", scene.width);
+    assert_eq!(
+        (kinds(&scene, "Deployment"), kinds(&scene, "Pods")),
+        (12, 11)
+    );
+    let chips = scene.items.iter().filter(|item| item.id.kind == "Pods");
+    let mut lefts: Vec<i64> = chips.map(|item| item.rect.x as i64).collect();
+    lefts.sort_unstable();
+    lefts.dedup();
+    assert_eq!(lefts.len(), 2, "{lefts:?}");
+}

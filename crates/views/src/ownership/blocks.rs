@@ -4,7 +4,7 @@
 use super::cards::put_controller;
 use super::groups::HEADING;
 use super::measures::{BRIEF, Frame, LEAST};
-use super::overview::{GAP, pod_cells};
+use super::overview::{self, ChipColumns, GAP, SELECTED, pod_cells};
 use super::rows::TreeRow;
 use crate::bodies::pod_label;
 use crate::grouping::WorkloadGroup;
@@ -28,15 +28,12 @@ const TILES_ACROSS: usize = 2;
 const MAX_TILES: usize = 6;
 /// Maximum number of workloads with a block each.
 const MAX_BLOCKS: usize = 60;
-/// Height reserved for the tree of the selected workload, and how much higher than the stage the whole may be: which form is drawn does not
-/// depend on what is selected.
-const SELECTED: f64 = 200.0;
+/// Height of the whole, in stages, up to which it is drawn at the smallest scale.
 const MAX_STAGES: f64 = 1.1;
 
 /// Grid of blocks.
 pub(super) struct BlockGrid<'a> {
-    across: usize,
-    width: f64,
+    columns: ChipColumns,
     /// Rows above each workload, by its index among the roots.
     rows: Vec<Vec<BlockRow<'a>>>,
 }
@@ -97,25 +94,33 @@ impl<'a> BlockGrid<'a> {
         if frame.stacked || frame.measures.low || model.roots.len() > MAX_BLOCKS {
             return None;
         }
-        let room = frame.width / LEAST;
-        let across = (((room + GAP.0) / (MIN_WIDTH + GAP.0)) as usize).max(1);
-        let grid = BlockGrid {
-            across,
-            width: ((room + GAP.0) / across as f64 - GAP.0).floor(),
+        let mut grid = BlockGrid {
+            columns: ChipColumns::filling(frame.width, MIN_WIDTH),
             rows: rows_of_roots(model, selected),
         };
-        let high = |group: &WorkloadGroup| {
-            let rows = group.roots.chunks(across);
-            let rows = rows.map(|row| grid.row_height(model, row) + BELOW);
-            HEADING + rows.sum::<f64>()
-        };
-        let all: f64 = groups.iter().map(high).sum();
-        (all + SELECTED + 2.0 * frame.measures.top <= MAX_STAGES * height / LEAST).then_some(grid)
+        for (scale, stages) in [(1.0, 1.0), (LEAST, MAX_STAGES)] {
+            grid.columns = ChipColumns::filling(frame.width / scale, MIN_WIDTH);
+            let all: f64 = groups.iter().map(|group| grid.height(model, group)).sum();
+            if all + SELECTED + 2.0 * frame.measures.top <= stages * height / scale {
+                return Some(grid);
+            }
+        }
+        None
+    }
+
+    fn height(&self, model: &Model, group: &WorkloadGroup) -> f64 {
+        let rows = group.roots.chunks(self.columns.across);
+        HEADING
+            + rows
+                .map(|row| self.row_height(model, row) + BELOW)
+                .sum::<f64>()
     }
 
     fn row_height(&self, model: &Model, row: &[usize]) -> f64 {
         row.iter()
-            .map(|at| self.rows_height(*at) + BRIEF + pods_height(&model.roots[*at], self.width))
+            .map(|at| {
+                self.rows_height(*at) + BRIEF + pods_height(&model.roots[*at], self.columns.width)
+            })
             .fold(0.0, f64::max)
     }
 
@@ -137,13 +142,13 @@ impl<'a> BlockGrid<'a> {
         let others = group.roots.iter().copied();
         let others: Vec<usize> = others.filter(|at| Some(*at) != selected).collect();
         let mut y = top;
-        for row in others.chunks(self.across) {
+        for row in others.chunks(self.columns.across) {
             // The cards of a row stand in a line.
             let above = row.iter().map(|at| self.rows_height(*at));
             let card = y + above.fold(0.0, f64::max);
             let mut bottom = card + BRIEF;
             for (column, at) in row.iter().enumerate() {
-                let x = left + column as f64 * (self.width + GAP.0);
+                let x = left + column as f64 * (self.columns.width + GAP.0);
                 bottom = bottom.max(self.put_block(frame, *at, heading, (x, card), out));
             }
             y = bottom + BELOW;
@@ -163,16 +168,16 @@ impl<'a> BlockGrid<'a> {
         let root = &frame.model.roots[at];
         let mut over = y - self.rows_height(at);
         for row in &self.rows[at] {
-            let rect = Rect::new(x, over, self.width, row.height());
+            let rect = Rect::new(x, over, self.columns.width, row.height());
             row.put(rect, heading, out);
             over = rect.bottom() + ROW_GAP;
         }
-        let rect = Rect::new(x, y, self.width, BRIEF);
+        let rect = Rect::new(x, y, self.columns.width, BRIEF);
         let parent = match &root.controller {
             Some(of) => put_controller(out, of, rect, Some(heading), Look::Low),
             None => {
                 let text = msg::summary_bare(root.pods());
-                let id = super::overview::bare_id();
+                let id = overview::bare_id();
                 let body = CardBody::Note(text.clone());
                 out.put(&id, rect, body, Some(heading), "", text)
             }
@@ -181,9 +186,9 @@ impl<'a> BlockGrid<'a> {
         for group in root.groups.iter().filter(|group| !group.pods.is_empty()) {
             let top = (x, bottom + TILE_GAP);
             bottom = if has_tiles(root) {
-                put_tiles(root, group, (top, self.width), parent, out)
+                put_tiles(root, group, (top, self.columns.width), parent, out)
             } else {
-                pod_cells(frame, root, group, (top, self.width), parent, out).bottom()
+                pod_cells(frame, root, group, (top, self.columns.width), parent, out).bottom()
             };
         }
         bottom
@@ -233,8 +238,8 @@ fn pods_height(root: &Root, width: f64) -> f64 {
         0 => 0.0,
         n if has_tiles(root) => n.div_ceil(TILES_ACROSS) as f64 * (TILE + TILE_GAP),
         n => {
-            let columns = super::overview::cells_across(root, width);
-            let (_, pitch) = super::overview::cell_size(root);
+            let columns = overview::cells_across(root, width);
+            let (_, pitch) = overview::cell_size(root);
             TILE_GAP + n.div_ceil(columns) as f64 * pitch
         }
     };

@@ -7,7 +7,7 @@ use super::cards::{claims_of_trees, orphans};
 use super::groups::{HEADING, hang, put_heading, split_model, tree_of};
 use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow;
-use super::overview::ChipMemory;
+use super::overview::{ChipColumns, ChipMemory};
 use super::words::summary;
 use crate::grouping::{GroupBy, Grouping};
 use crate::ownership::overview;
@@ -129,6 +129,7 @@ fn groups<'a>(
     } else {
         None
     };
+    let columns = ChipColumns::of_chips(frame, &all, height);
     let (parts, rest) = if many {
         Default::default()
     } else {
@@ -147,7 +148,7 @@ fn groups<'a>(
                 let place = (group, heading, selected);
                 y = match &grid {
                     Some(grid) => grid.put(frame, place, (left, y), out),
-                    None => overview::put_chips(frame, place, (left, y), out, chips),
+                    None => overview::put_chips(frame, place, columns, (left, y), out, chips),
                 }
             }
             (None, None) => {}

@@ -2,6 +2,7 @@
 //! one above them. As trees, most of them would be out of view.
 
 use super::cards::chosen;
+use super::groups::HEADING;
 use super::measures::{Frame, LEAST};
 use super::rows::TreeRow;
 use crate::bodies::numbers;
@@ -30,6 +31,10 @@ pub(super) const MAX_PAIRS: usize = 40_000;
 const CHIP: (f64, f64) = (184.0, 40.0);
 const STACKED_CHIP: f64 = 150.0;
 pub(super) const GAP: (f64, f64) = (16.0, 14.0);
+/// Height of a row of chips with a row of cells each.
+const CHIP_ROW: f64 = 74.0;
+/// Height reserved for the tree of the selected workload: which form is drawn does not depend on what is selected.
+pub(super) const SELECTED: f64 = 200.0;
 
 /// Returns true if the trees of a model would be too many to be seen together.
 pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64), stacked: bool) -> bool {
@@ -79,6 +84,44 @@ pub(super) fn put_loose(frame: &Frame<'_>, (left, top): (f64, f64), out: &mut Sc
         y += frame.measures.row;
     }
     y
+}
+
+/// Columns of equal width.
+#[derive(Clone, Copy)]
+pub(super) struct ChipColumns {
+    pub(super) across: usize,
+    pub(super) width: f64,
+}
+
+impl ChipColumns {
+    /// Fills a width with columns of at least this width.
+    pub(super) fn filling(width: f64, least: f64) -> ChipColumns {
+        let across = (((width + GAP.0) / (least + GAP.0)) as usize).max(1);
+        ChipColumns {
+            across,
+            width: ((width + GAP.0) / across as f64 - GAP.0).floor(),
+        }
+    }
+
+    /// Returns the columns of chips; on a stage that they do not fit at full size, those of the smallest.
+    pub(super) fn of_chips(
+        frame: &Frame<'_>,
+        groups: &[WorkloadGroup],
+        height: f64,
+    ) -> ChipColumns {
+        if frame.stacked {
+            return ChipColumns::filling(frame.width, STACKED_CHIP);
+        }
+        let full = ChipColumns::filling(frame.width, CHIP.0);
+        let rows = groups
+            .iter()
+            .map(|group| group.roots.len().div_ceil(full.across) as f64 * CHIP_ROW + HEADING);
+        if rows.sum::<f64>() + SELECTED <= height {
+            full
+        } else {
+            ChipColumns::filling(frame.width / LEAST, CHIP.0)
+        }
+    }
 }
 
 /// Chips of the previous picture: of thousands of workloads most are unchanged. If too many have changed, the picture is laid out several
@@ -188,17 +231,11 @@ impl ChipMemory {
 pub(super) fn put_chips(
     frame: &Frame<'_>,
     (group, heading, selected): (&WorkloadGroup, usize, Option<usize>),
+    ChipColumns { across, width }: ChipColumns,
     (left, top): (f64, f64),
     out: &mut Scene,
     memory: &mut ChipMemory,
 ) -> f64 {
-    let (room, least) = if frame.stacked {
-        (frame.width, STACKED_CHIP)
-    } else {
-        (frame.width / LEAST, CHIP.0)
-    };
-    let across = (((room + GAP.0) / (least + GAP.0)) as usize).max(1);
-    let width = ((room + GAP.0) / across as f64 - GAP.0).floor();
     let others = group.roots.iter().filter(|at| Some(**at) != selected);
     let chips: Vec<&Root> = others.map(|at| &frame.model.roots[*at]).collect();
     let mut y = top;
