@@ -5,6 +5,7 @@ use k8s_model::Time;
 use k8s_model::time::duration;
 use session::State;
 use session::breakpoint::Breakpoints;
+use session::editor::ApplyStatus;
 use session::filming::Filming;
 use session::permalink;
 use session::timeline::TimelineMsg;
@@ -56,6 +57,14 @@ pub(super) struct PictureArgs {
 
 pub(super) fn picture(options: &PictureArgs) -> Result<u8, String> {
     let mut state = open(options)?;
+    let refusals = state.editor.diagnostics.iter().filter(|told| told.error);
+    let refusals: Vec<String> = refusals
+        .map(|told| format!("{}:{}: {}", options.file, told.line, told.message.english()))
+        .collect();
+    if state.editor.status == ApplyStatus::Rejected {
+        return Err(refusals.join("\n"));
+    }
+    refusals.iter().for_each(|told| eprintln!("{told}"));
     play(&mut state, options.at);
     let (style, text) = setting(options.dark, options.lang);
     let out = match (options.from, &options.stills) {

@@ -2,6 +2,7 @@
 
 use super::measures::{TreeColumns, USUAL};
 use crate::bodies::{numbers, put_claim};
+use crate::grouping::GROUP;
 use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Look, Port, Rect, Scene, elbow};
 use i18n::{Message, dotted, msg};
 use k8s_model::Kind;
@@ -203,11 +204,16 @@ pub(super) fn volume_of(
     }
 }
 
-/// Draws claims without a Pod, and objects that are stored but not animated: a row each at the foot.
+/// Maximum number of objects at the foot that are drawn unless a person unfolds them.
+const MAX_INERT: usize = 12;
+
+/// Draws claims without a Pod, and objects that are stored but not animated: a row each at the foot. Very many of these are folded;
+/// `toggled` has the uids of the headings that a person has folded or unfolded.
 pub(super) fn orphans(
     model: &Model,
     (left, top): (f64, f64),
     least: usize,
+    toggled: &BTreeSet<String>,
     out: &mut Scene,
     drawn: &BTreeSet<String>,
 ) {
@@ -251,14 +257,35 @@ pub(super) fn orphans(
         (inert, msg::not_simulated_title(), false),
     ];
     for (ids, text, acts) in rows.into_iter().filter(|(ids, ..)| !ids.is_empty()) {
-        out.labels.push(Label {
-            x: left,
-            y,
-            text,
-            role: LabelRole::Plain,
-            ground: LabelGround::None,
-            centred: false,
-        });
+        if ids.len() > MAX_INERT {
+            let uid = format!("inert/{acts}");
+            let folded = !toggled.contains(&uid);
+            let text = msg::heading_of(text, ids.len());
+            let wide = 40.0 + 7.8 * text.length() as f64;
+            let id = Id {
+                kind: GROUP.into(),
+                uid,
+                ..Id::default()
+            };
+            let body = CardBody::Heading {
+                text: text.clone(),
+                folded,
+            };
+            out.put(&id, Rect::new(left, y, wide, 24.0), body, None, "", text);
+            if folded {
+                y += 36.0;
+                continue;
+            }
+        } else {
+            out.labels.push(Label {
+                x: left,
+                y,
+                text,
+                role: LabelRole::Plain,
+                ground: LabelGround::None,
+                centred: false,
+            });
+        }
         for (i, id) in ids.iter().enumerate() {
             let rect = Rect::new(
                 left + (i % chips) as f64 * 184.0,

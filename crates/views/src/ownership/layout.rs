@@ -90,7 +90,8 @@ pub fn layout(
         // The rows at the foot have the width of a card; the scene is as wide as its contents.
         out.width = wide;
     }
-    orphans(model, (left, bottom), least, &mut out, &drawn);
+    let toggled = &grouping.folded;
+    orphans(model, (left, bottom), least, toggled, &mut out, &drawn);
     if stacked {
         out.width = 0.0;
     }
@@ -228,7 +229,7 @@ fn in_columns<'a>(
     let apart = measures.apart;
     let (loose, bundles, shared) = bundles(frame, homes);
     for row in &loose {
-        row.put(measures, (left, top), f64::MAX, out);
+        row.put(measures, (left, top), left + wide, out);
         top += measures.row;
     }
     top += if loose.is_empty() { 0.0 } else { 12.0 };
