@@ -28,6 +28,7 @@ pub enum Metric {
     Done,
     Active,
     Failed,
+    Next,
 }
 
 impl Metric {
@@ -41,6 +42,7 @@ impl Metric {
             Metric::Done => msg::metric_done(),
             Metric::Active => msg::metric_active(),
             Metric::Failed => msg::metric_failed(),
+            Metric::Next => msg::metric_next(),
         }
     }
 }

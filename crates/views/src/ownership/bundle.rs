@@ -4,7 +4,7 @@ use super::measures::{Frame, Measures, USUAL};
 use super::rows::TreeRow;
 use super::tree::OwnershipTree;
 use crate::shape::Scene;
-use projection::model::{Policy, Used};
+use projection::model::{Policy, Root, Used};
 use std::collections::BTreeSet;
 
 /// Trees connected by a Service: usually one.
@@ -126,9 +126,11 @@ impl<'a> Bundle<'a> {
     ) -> f64 {
         let mut y = top;
         let mut cards = Vec::new();
+        let roots: Vec<&Root> = self.trees.iter().map(|tree| tree.root).collect();
         for (k, row) in self.rows.iter().enumerate() {
             let rail = x + wide - k as f64 * 10.0;
-            cards.push((row, row.put(frame.measures, (x, y), rail, out), rail));
+            let card = row.put(frame.measures, &roots, (x, y), rail, out);
+            cards.push((row, card, rail));
             y += frame.measures.row;
         }
         let mut ends = Vec::new();

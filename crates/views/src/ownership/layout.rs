@@ -229,7 +229,7 @@ fn in_columns<'a>(
     let apart = measures.apart;
     let (loose, bundles, shared) = bundles(frame, homes);
     for row in &loose {
-        row.put(measures, (left, top), left + wide, out);
+        row.put(measures, &[], (left, top), left + wide, out);
         top += measures.row;
     }
     top += if loose.is_empty() { 0.0 } else { 12.0 };

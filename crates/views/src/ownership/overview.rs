@@ -80,7 +80,7 @@ pub(super) fn put_loose(frame: &Frame<'_>, (left, top): (f64, f64), out: &mut Sc
         .chain(policies.map(|policy| TreeRow::Policy(policy)));
     let mut y = top;
     for row in rows.take(MAX_LOOSE) {
-        row.put(frame.measures, (left, y), left + frame.width, out);
+        row.put(frame.measures, &[], (left, y), left + frame.width, out);
         y += frame.measures.row;
     }
     y

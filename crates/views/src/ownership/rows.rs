@@ -5,7 +5,8 @@ use crate::bodies::service_form;
 use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Port, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
-use projection::model::{Id, Pod, PodState, Policy, Service};
+use projection::images;
+use projection::model::{Id, Pod, PodState, Policy, Root, Service};
 
 /// Object in a row above a tree: a Service, an autoscaler, a disruption budget.
 pub(super) enum TreeRow<'a> {
@@ -58,6 +59,7 @@ impl TreeRow<'_> {
     pub(super) fn put(
         &self,
         measures: &Measures,
+        roots: &[&Root],
         (x, y): (f64, f64),
         end: f64,
         out: &mut Scene,
@@ -80,7 +82,10 @@ impl TreeRow<'_> {
             TreeRow::Service(service) => {
                 put_service(out, service, rect);
                 let (of, ready) = (&service.selector, service.ready());
-                let words = if of.is_empty() {
+                let shares = shares(service, roots);
+                let words = if !shares.is_empty() {
+                    shares
+                } else if of.is_empty() {
                     msg::row_no_selector()
                 } else {
                     msg::row_selector(of)
@@ -241,4 +246,35 @@ pub(super) fn policy_label(policy: &Policy) -> Message {
         &policy.form,
         &policy.words,
     )
+}
+
+/// Maximum number of endpoints whose versions are counted.
+const MAX_COUNTED: usize = 500;
+
+/// Share of a Service's connections that reaches each version of its Pods, if there are several: each ready endpoint has the same chance.
+fn shares(service: &Service, roots: &[&Root]) -> Message {
+    let ready = service.ready();
+    if !(2..=MAX_COUNTED).contains(&ready) {
+        return Message::default();
+    }
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let pods = roots.iter().flat_map(|root| &root.groups);
+    for pod in pods.flat_map(|group| group.pods.iter()) {
+        if !service.endpoint(&pod.id.name).is_some_and(|to| to.ready) {
+            continue;
+        }
+        match counts.iter_mut().find(|(image, _)| *image == &*pod.image) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&pod.image, 1)),
+        }
+    }
+    if counts.len() < 2 || counts.iter().map(|(_, count)| count).sum::<usize>() != ready {
+        return Message::default();
+    }
+    let shown: Vec<&str> = counts.iter().map(|(image, _)| *image).collect();
+    let share = |(image, count): &(&str, usize)| {
+        let percent = (100 * count + ready / 2) / ready;
+        msg::row_share(images::label(image, &shown, 16), percent)
+    };
+    Message::list(counts.iter().map(share).collect())
 }

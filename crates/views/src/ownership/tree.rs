@@ -451,6 +451,7 @@ impl<'a> OwnershipTree<'a> {
                 row,
                 row.put(
                     self.measures,
+                    &[root],
                     (x, top + i as f64 * self.measures.row),
                     rail,
                     out,
