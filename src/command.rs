@@ -687,7 +687,7 @@ fn wall() -> Timestamp {
 
 fn kubectl(args: &KubectlArgs) -> Result<u8, String> {
     args.memory.limit();
-    let mut sim = Sim::new(ClusterConfig::default(), args.seed);
+    let mut sim = kubectl::new_cluster(ClusterConfig::default(), args.seed);
     sim.advance(sim.now().after(SECOND), usize::MAX);
     if let Some(file) = &args.setup {
         let text = read(file)?;

@@ -3,7 +3,6 @@
 use super::problem::{self, FileProblem, Severity};
 use super::{print, read_input};
 use actions::{Action, Host};
-use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
 use k8s_model::Kind;
 use k8s_model::time::SECOND;
@@ -37,7 +36,7 @@ pub(super) fn validate(args: &ValidateArgs) -> Result<u8, String> {
         .iter()
         .map(|file| Ok((file.as_str(), read_input(file)?)))
         .collect::<Result<Vec<_>, String>>()?;
-    let mut host = Host::new(Sim::new(ClusterConfig::default(), SEED));
+    let mut host = Host::new(kubectl::new_cluster(ClusterConfig::default(), SEED));
     pass_second(&mut host);
     let documents: Vec<Document> = texts
         .iter()

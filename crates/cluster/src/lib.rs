@@ -27,6 +27,7 @@ pub mod forget;
 pub mod informers;
 pub mod loops;
 pub mod mounted;
+pub mod process;
 pub mod refusals;
 pub mod settled;
 pub mod sim;

@@ -10,6 +10,7 @@ use crate::controller_manager::ControllerManager;
 use crate::disk::Disks;
 use crate::faults::ClientFaults;
 use crate::informers::Informers;
+use crate::process::{ContainerProcess, ProcessRunner};
 use crate::tasks::{Task, TaskQueue};
 use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
 use apiserver::why::Why;
@@ -74,6 +75,8 @@ pub struct Sim {
     pub disks: Disks,
     /// Delays caused by injected faults so far.
     pub delays: DelayLog,
+    /// Runs the processes of containers; without one only well-known commands end.
+    pub processes: Option<ProcessRunner>,
     /// Injected faults on external clients.
     pub client_faults: ClientFaults,
     /// Delay from a lost watch event to the relist; `None` disables relisting.
@@ -100,6 +103,7 @@ impl Sim {
             kubelets: Kubelets::new(&config),
             disks: Disks::default(),
             delays: DelayLog::default(),
+            processes: None,
             client_faults: ClientFaults::default(),
             relist: Some(RELIST_DELAY_US),
             action: 0,
@@ -274,7 +278,18 @@ impl Sim {
                 }
                 self.plan_flush();
             }
-            Task::Kubelet(job) => self.sync_pod(job),
+            Task::Kubelet(job) => match self.kubelets.process(&job, &self.server.store) {
+                Some((pod, container)) => {
+                    self.run_process(&job, &ContainerProcess { pod, container });
+                }
+                None => self.sync_pod(job),
+            },
+            Task::WriteFile { disk, path, text } => {
+                match text {
+                    Some(text) => drop(self.disks.write(&disk, &path, &text)),
+                    None => drop(self.disks.remove(&disk, &path)),
+                };
+            }
             Task::SynchronizeEviction(node, cause) => self.synchronize_eviction(&node, cause),
             Task::ExpireEvents(granted) => {
                 let leases = &mut self.recorder.leases;

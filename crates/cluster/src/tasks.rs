@@ -30,6 +30,12 @@ pub enum Task {
     Flush,
     /// Step of a kubelet for one Pod.
     Kubelet(PodJob),
+    /// Write of a process to a file, or its removal.
+    WriteFile {
+        disk: Str,
+        path: Str,
+        text: Option<Str>,
+    },
     /// Eviction step of a node under memory pressure; the entry is the cause.
     SynchronizeEviction(Str, Option<EntryId>),
     /// Expiry of the lease granted at that time, and of its Events.

@@ -160,5 +160,6 @@ fn in_room<T>(
         pod,
         vars: &vars,
         replay: None,
+        replayed: &std::cell::RefCell::default(),
     }))
 }

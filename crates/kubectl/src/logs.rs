@@ -8,7 +8,8 @@ use super::client::Client;
 use super::exec;
 use super::failure::{list_error, server_error};
 use super::parse::Args;
-use super::shell::{Machine, parse, room as shell};
+use super::process;
+use super::shell::Machine;
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use apiserver::{ApiError, ListOptions, StatusReason, Subresource};
@@ -489,7 +490,10 @@ fn printed(
             began,
             ..Place::default()
         });
-    let (text, machine, kept) = match place.machine.or_else(|| command(&pod, index, &spec)) {
+    let (text, machine, kept) = match place
+        .machine
+        .or_else(|| process::of_container(client, &pod, index))
+    {
         Some(mut machine) => {
             let kept = machine.is_replay();
             let text = machine.replay(client, began, until);
@@ -522,31 +526,6 @@ fn printed(
         machine,
     });
     Ok(Some((new, state["running"].is_object())))
-}
-
-/// Returns the container's command, if the shell can model it.
-fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
-    let words = ["command", "args"]
-        .iter()
-        .flat_map(|field| spec[*field].as_array().into_iter().flatten());
-    let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
-    let shell = shell::Place::Pod(pod.key(), pod.meta.uid, index);
-    match words.as_slice() {
-        [name, flag, text, ..]
-            if flag == "-c" && matches!(name.rsplit('/').next(), Some("sh" | "bash" | "ash")) =>
-        {
-            Some(Machine::new(shell, parse::parse(text).ok()?))
-        }
-        [name, ..]
-            if matches!(
-                name.as_str(),
-                "echo" | "sleep" | "date" | "hostname" | "env" | "printenv" | "true" | "false"
-            ) =>
-        {
-            Some(Machine::of_words(shell, &words))
-        }
-        _ => None,
-    }
 }
 
 /// Returns the startup messages of well-known tutorial images.

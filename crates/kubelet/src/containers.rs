@@ -9,7 +9,7 @@ use sim_core::table;
 use smol_str::format_smolstr;
 
 /// Minimum duration of an init container.
-const INIT_TIME_US: u64 = 500 * MS;
+pub(super) const INIT_TIME_US: u64 = 500 * MS;
 
 /// Container of a Pod, by its list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -2,11 +2,11 @@
 
 use super::behaviour::{Behaviour, predicted_exit, pull_failure};
 use super::containers::{self, ContainerId, has_command, is_initialized};
-use super::pod_worker::{Jobs, PodStep};
+use super::pod_worker::{Jobs, PodJob, PodStep};
 use super::{PodSync, status};
 use apiserver::why::Why;
 use k8s_model::pod::Container;
-use k8s_model::{ObjectMeta, Str};
+use k8s_model::{ObjectMeta, Str, Time};
 
 impl PodSync<'_, '_> {
     /// Handles a ready sandbox: starts the first init container.
@@ -33,7 +33,7 @@ impl PodSync<'_, '_> {
         // The annotations apply to the main containers, not to init containers.
         if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
             self.record_started(id);
-            return vec![self.then(containers::time(&container), PodStep::Init(index))];
+            return vec![self.run_init(index, &container)];
         }
         self.record_pull_failure(id);
         self.write(Why::ImagePull, |pod| {
@@ -43,6 +43,17 @@ impl PodSync<'_, '_> {
             }
         });
         vec![self.pull_failed()]
+    }
+
+    /// Runs the process of an init container, or lets a sidecar start.
+    pub(super) fn run_init(&mut self, index: u32, container: &Container) -> (Time, PodJob) {
+        let id = ContainerId::Init(index);
+        if !container.is_sidecar() && has_command(container) && predicted_exit(container).is_none()
+        {
+            let run = self.worker.restart_count(id);
+            return self.then(0, PodStep::Process { id, run });
+        }
+        self.then(containers::time(container), PodStep::Init(index))
     }
 
     /// Handles an init container that has ended, or a sidecar that has started.
@@ -109,7 +120,7 @@ impl PodSync<'_, '_> {
         }
     }
 
-    fn init_failed(&mut self, index: u32, code: i32) -> Jobs {
+    pub(super) fn init_failed(&mut self, index: u32, code: i32) -> Jobs {
         let id = ContainerId::Init(index);
         let never = self.pod().spec.restart_policy == "Never";
         let wall = self.out.store().wall();

@@ -40,7 +40,7 @@ pub use descriptor::DESCRIPTOR;
 use eviction::EvictionManager;
 use ipam::PodNetwork;
 use k8s_model::time::MS;
-use k8s_model::{ObjectRef, Str, Time, Uid};
+use k8s_model::{Object, ObjectRef, Str, Time, Uid};
 use nodes::Outage;
 use pod_sync::PodSync;
 pub use pod_worker::{ContainerFault, PodJob};
@@ -196,6 +196,24 @@ impl Kubelets {
                 .filter(|object| object.meta.uid == job.uid && !object.meta.is_deleting())
                 .and_then(|object| object.pod())
                 .is_some_and(|pod| goes_on || pod.spec.restart_policy != "Always")
+    }
+
+    /// Returns the Pod and the place among its containers ([`PodSpec::every_container`](k8s_model::pod::PodSpec::every_container)) of the
+    /// process that a job runs; `None` if the job runs none, or its kubelet is down.
+    pub fn process(&self, job: &PodJob, store: &Store) -> Option<(Rc<Object>, usize)> {
+        let PodStep::Process { id, .. } = job.step else {
+            return None;
+        };
+        let worker = self.workers.get(&job.uid)?;
+        if self.outages.iter().any(|outage| outage.node == worker.node) {
+            return None;
+        }
+        let object = store.get(&worker.pod)?;
+        let spec = &object.pod()?.spec;
+        let container = id.container(spec)?;
+        let mut every = spec.every_container();
+        let place = every.position(|(_, one)| one.name == container.name)?;
+        (object.meta.uid == job.uid && !object.meta.is_deleting()).then(|| (object.clone(), place))
     }
 
     /// Runs a step; returns the resulting jobs.

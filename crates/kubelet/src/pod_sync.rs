@@ -35,6 +35,9 @@ impl PodSync<'_, '_> {
             PodStep::Admit => self.admit(),
             PodStep::Start => self.start(),
             PodStep::Init(index) => self.init(index),
+            PodStep::InitFailed { index, code } => self.init_failed(index, code),
+            // Run by the simulation, which has the shell of the containers.
+            PodStep::Process { .. } => Vec::new(),
             PodStep::PullBackOff(until) => self.pull_back_off(until),
             PodStep::Evicted => self.evicted(),
             PodStep::Started(id) => self.has_started(id),

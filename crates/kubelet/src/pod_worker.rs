@@ -2,9 +2,10 @@
 //!
 //! Models `podSyncStatus` of `pkg/kubelet/pod_workers.go`.
 
-use super::containers::ContainerId;
+use super::containers::{ContainerId, INIT_TIME_US};
 use super::prober::ProbeWorker;
 use super::pulls::PullBackOff;
+use super::start::NOTICE_EXIT_US;
 use apiserver::journal::EntryId;
 use k8s_model::pod::{PodSpec, ProbeKind};
 use k8s_model::time::SECOND;
@@ -37,6 +38,16 @@ pub(super) enum PodStep {
         id: ContainerId,
         code: i32,
         run: Option<i32>,
+    },
+    /// Run of a container's process, whose end the kubelet cannot tell from its words.
+    Process {
+        id: ContainerId,
+        run: i32,
+    },
+    /// Failure of an init container.
+    InitFailed {
+        index: u32,
+        code: i32,
     },
     /// Check of a container's memory against its limit.
     CheckMemory(ContainerId),
@@ -122,6 +133,35 @@ impl PodJob {
             ContainerFault::Probe(kind, fails) => PodStep::ForceProbe(kind, fails),
         };
         PodJob { uid, step, cause }
+    }
+
+    /// Returns the jobs that follow from the end of a process, in microseconds from its start and with its exit code; `None` if it goes on.
+    pub fn process_ended(&self, end: Option<(u64, i32)>, now: Time) -> Jobs {
+        let PodStep::Process { id, run } = self.step else {
+            return Vec::new();
+        };
+        let (after, step) = match (id, end) {
+            (ContainerId::Init(index), Some((after, code))) if code != 0 => {
+                (after.max(INIT_TIME_US), PodStep::InitFailed { index, code })
+            }
+            (ContainerId::Init(index), end) => {
+                let after = end.map_or(0, |(after, _)| after);
+                (after.max(INIT_TIME_US), PodStep::Init(index))
+            }
+            (id, Some((after, code))) => {
+                let run = Some(run);
+                (
+                    after.saturating_add(NOTICE_EXIT_US),
+                    PodStep::Exit { id, code, run },
+                )
+            }
+            (_, None) => return Vec::new(),
+        };
+        let job = PodJob {
+            step,
+            ..self.clone()
+        };
+        vec![(now.after(after), job)]
     }
 
     /// Returns true if the job is for this Pod.

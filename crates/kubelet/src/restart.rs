@@ -3,7 +3,7 @@
 //! Models `doBackOff` of `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::behaviour::Behaviour;
-use super::containers::{self, ContainerId};
+use super::containers::ContainerId;
 use super::pod_worker::{Jobs, PodStep};
 use super::{PodSync, pulls, status};
 use apiserver::why::Why;
@@ -156,7 +156,7 @@ impl PodSync<'_, '_> {
             }
         });
         match completes {
-            Some(index) => vec![self.then(containers::time(&container), PodStep::Init(index))],
+            Some(index) => vec![self.run_init(index, &container)],
             None => self.follow(id, &plan),
         }
     }

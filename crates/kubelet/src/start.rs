@@ -15,7 +15,7 @@ use k8s_model::{Str, environment};
 use smol_str::format_smolstr;
 
 /// Time from the end of a container to the status that reports it.
-const NOTICE_EXIT_US: u64 = 4 * MS;
+pub(super) const NOTICE_EXIT_US: u64 = 4 * MS;
 
 /// Planned first start of a container.
 struct ContainerStart {
@@ -168,12 +168,15 @@ impl PodSync<'_, '_> {
         let exits = plan.exits.or_else(|| {
             fetch::predicted_exit(self.out.store(), &object, &self.expanded(container))
         });
+        let run = self.worker.restart_count(id);
         if let Some((after, code)) = exits.filter(|_| !stays) {
-            let run = Some(self.worker.restart_count(id));
+            let run = Some(run);
             jobs.push(self.then(
                 after.saturating_add(NOTICE_EXIT_US),
                 PodStep::Exit { id, code, run },
             ));
+        } else if exits.is_none() && containers::has_command(container) && !container.stdin {
+            jobs.push(self.then(0, PodStep::Process { id, run }));
         }
         self.begin_requests(container);
         if id == ContainerId::Regular(0) && !self.kubelets.loads.set.is_empty() {

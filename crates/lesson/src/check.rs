@@ -71,7 +71,7 @@ impl std::fmt::Display for LessonFinding {
 /// Plays a lesson to its end and returns its flaws.
 pub fn check(lesson: &Lesson) -> Vec<LessonFinding> {
     let mut player = Player {
-        sim: Sim::new(lesson.cluster.clone(), lesson.seed),
+        sim: kubectl::new_cluster(lesson.cluster.clone(), lesson.seed),
         history: ObservedHistory::default(),
         step: 0,
         found: Vec::new(),

@@ -120,7 +120,7 @@ struct Run<'r> {
 
 /// Runs all steps, and returns the cluster at the end. `slice` is the number of tasks run in one go.
 pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Observer) -> Sim {
-    let sim = Sim::new(scenario.cluster.clone(), seed);
+    let sim = kubectl::new_cluster(scenario.cluster.clone(), seed);
     finish_run(Run::new(scenario, sim, slice, None, observer))
 }
 
@@ -131,7 +131,7 @@ pub fn run_disturbed(
     disturbance: Disturbance,
     observer: &mut dyn Observer,
 ) -> Sim {
-    let sim = Sim::new(scenario.cluster.clone(), seed);
+    let sim = kubectl::new_cluster(scenario.cluster.clone(), seed);
     finish_run(Run::new(
         scenario,
         sim,

@@ -154,7 +154,7 @@ pub struct Cluster {
 impl Cluster {
     /// Creates a cluster that has just started.
     pub fn new(config: ClusterConfig, seed: u64, pace: ClockPace) -> Cluster {
-        let sim = Sim::new(config, seed);
+        let sim = kubectl::new_cluster(config, seed);
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
         let (open, log) = (Vec::new(), Vec::new());
@@ -183,7 +183,7 @@ impl Cluster {
 
     /// Creates a cluster with the history of a record.
     pub fn resumed(record: SavedRecord, pace: ClockPace) -> Cluster {
-        let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
+        let mut point = Checkpoint::new(kubectl::new_cluster(record.config, record.seed));
         while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
         let ids = record
             .commands
@@ -218,7 +218,7 @@ impl Cluster {
     /// Replaces the cluster by a fresh one; open watches expire.
     pub(super) fn renew(&mut self, config: ClusterConfig, seed: u64) {
         self.restore(Snapshot {
-            host: Host::new(Sim::new(config, seed)),
+            host: Host::new(kubectl::new_cluster(config, seed)),
             seed,
             episode: Episode::default(),
             log: Vec::new(),

@@ -44,7 +44,7 @@ impl Run {
     /// Creates a run of a given cluster.
     pub fn of(cluster: ClusterConfig, seed: u64) -> Run {
         Run {
-            shown: Branch::new(Sim::new(cluster, seed)),
+            shown: Branch::new(kubectl::new_cluster(cluster, seed)),
             branches: Branches::default(),
             past: None,
             replay_end: None,

@@ -77,7 +77,10 @@ impl Machine {
                 } else {
                     span.to_owned()
                 };
-                let span = k8s_model::time::duration(&text);
+                let span = match span {
+                    "infinity" | "inf" => Some(u64::MAX / 4),
+                    _ => k8s_model::time::duration(&text),
+                };
                 if let (Some(requests), Some(span)) = (&mut self.requests, span) {
                     if span < SECOND {
                         return Flow::Done(Done::default());
@@ -86,10 +89,7 @@ impl Machine {
                 }
                 return match span {
                     Some(span) if self.replay.is_some() => {
-                        let (now, end) = self.replay.unwrap_or_default();
-                        let now = now.saturating_add((span / SECOND) as i64);
-                        self.replay = Some((now, end));
-                        self.paused = now >= end;
+                        self.pass(span);
                         Flow::Done(Done::default())
                     }
                     Some(span) if calls => Flow::Sleeps(client.sim().now().after(span)),
@@ -102,6 +102,13 @@ impl Machine {
                         1,
                     )),
                 };
+            }
+            // Never ends.
+            "tail"
+                if self.replay.is_some()
+                    && rest.iter().any(|word| word == "-f" || word == "-F") =>
+            {
+                self.pass(u64::MAX / 4);
             }
             "sh" | "bash" | "ash" => return self.script(client, rest, &input, calls),
             "watch" if calls => {
@@ -118,6 +125,7 @@ impl Machine {
             _ => {}
         }
         if let Some(tool) = tools::find(short) {
+            self.replayed.get_mut().is_unknown |= tool.uses_network;
             let mut room = self.room(client);
             let done = (tool.run)(&mut ToolCall {
                 room: &mut room,
@@ -143,6 +151,7 @@ impl Machine {
                 .collect();
             return self.kubectl(client, &words, &input);
         }
+        self.replayed.get_mut().is_unknown = true;
         Flow::Done(Done::failed(format!("sh: {name}: not found\n"), 127))
     }
 

@@ -7,6 +7,7 @@ use super::pattern::{Pattern, escaped, is_pattern};
 use super::room::{Done, MOST_BYTES};
 use super::script::{Expansion, Parameter, Piece, ShellScript};
 use crate::client::Client;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Collector of the fields that a word expands to.
@@ -97,6 +98,8 @@ impl Machine {
             code: self.code,
             steps: self.steps,
             replay: self.replay,
+            replayed: RefCell::new(self.replayed.take()),
+            part_us: self.part_us,
             kubectl: self.kubectl,
             ..Machine::new(self.place.clone(), ShellScript::default())
         };
@@ -120,7 +123,8 @@ impl Machine {
         } else if !own {
             (self.vars, self.functions) = (inner.vars, inner.functions);
         }
-        self.replay = inner.replay;
+        (self.replay, self.part_us) = (inner.replay, inner.part_us);
+        self.replayed = inner.replayed;
         self.paused |= inner.paused;
         self.lost |= inner.paused || inner.lost;
         let (out, err) = client.streams.take_printed(printed);

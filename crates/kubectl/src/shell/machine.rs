@@ -4,7 +4,7 @@ use super::call::{append, polled};
 use super::frame::{FrameKind, Input, ScriptFrame};
 use super::parse;
 use super::request_loop::RequestLoop;
-use super::room::{CommandRoom, Done, MOST_BYTES, Place, Variables};
+use super::room::{CommandRoom, Done, MOST_BYTES, Place, Replayed, Variables};
 use super::script::{Piece, ShellScript, Simple, Step};
 use crate::Failure;
 use crate::client::Client;
@@ -12,11 +12,14 @@ use crate::verb::{PendingCommand, RunVerb};
 use k8s_model::Time;
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// Maximum number of steps of a script in one poll: an endless loop is aborted.
 const MOST_STEPS: usize = 20_000;
+/// Maximum number of steps of a script that is run ahead of time.
+pub(super) const MOST_AHEAD: usize = 1_000;
 /// Maximum total size of all variables, in bytes.
 const MOST_VARIABLES: usize = 4 * MOST_BYTES;
 /// Maximum nesting of command substitutions.
@@ -29,6 +32,17 @@ const MOST_FUNCTIONS: usize = 200;
 const SIGINT: i32 = 2;
 /// Interval of `watch`, in microseconds.
 const WATCH_US: u64 = 2 * SECOND;
+
+/// Outcome of a script that was run ahead of time.
+#[derive(Clone, Debug)]
+pub struct RunAhead {
+    /// Duration, in microseconds.
+    pub span_us: u64,
+    /// Exit code.
+    pub code: i32,
+    /// Writes with their time in seconds since 1970.
+    pub writes: Vec<(i64, String, Option<String>)>,
+}
 
 /// Pipeline in progress.
 #[derive(Clone, Debug)]
@@ -82,6 +96,9 @@ pub struct Machine {
     pub code: i32,
     /// Replay state: current time and end time, in seconds since 1970.
     pub(super) replay: Option<(i64, i64)>,
+    /// Files of the replay, and part of a second that has passed, in microseconds.
+    pub(super) replayed: RefCell<Replayed>,
+    pub(super) part_us: u64,
     /// True if the replay has reached its end.
     pub(super) paused: bool,
     pub(super) lost: bool,
@@ -133,6 +150,8 @@ impl Machine {
             failure: None,
             kubectl: None,
             replay: None,
+            replayed: RefCell::default(),
+            part_us: 0,
             paused: false,
             lost: false,
             steps: 0,
@@ -238,6 +257,36 @@ impl Machine {
         }
         // A log contains both streams.
         text + &complaints
+    }
+
+    /// Runs a script ahead of time, from a second on; `None` if it does not end within `limit` seconds and [`MOST_AHEAD`] steps, or depends on
+    /// what is not modelled.
+    pub fn run_ahead(
+        &mut self,
+        client: &mut Client<'_>,
+        began: i64,
+        limit: i64,
+    ) -> Option<RunAhead> {
+        self.last_step = MOST_AHEAD;
+        self.replay(client, began, began.saturating_add(limit));
+        let replayed = std::mem::take(self.replayed.get_mut());
+        let ended = !self.paused && !self.full && self.steps <= self.last_step;
+        let (now, _) = self.replay?;
+        (ended && !replayed.is_unknown).then(|| RunAhead {
+            span_us: (now - began).unsigned_abs() * SECOND + self.part_us,
+            code: self.code,
+            writes: replayed.writes,
+        })
+    }
+
+    /// Advances the time of a replay.
+    pub(super) fn pass(&mut self, span: u64) {
+        let Some((now, end)) = &mut self.replay else {
+            return;
+        };
+        let span = span.saturating_add(self.part_us);
+        *now = now.saturating_add(i64::try_from(span / SECOND).unwrap_or(i64::MAX));
+        (self.part_us, self.paused) = (span % SECOND, *now >= *end);
     }
 
     /// Returns true if the script is being replayed.
@@ -565,7 +614,7 @@ impl Machine {
     }
 
     /// Returns the environment that commands see.
-    pub(super) fn room<'r, 'c>(&'r self, client: &'r mut Client<'c>) -> CommandRoom<'r, 'c> {
+    pub fn room<'r, 'c>(&'r self, client: &'r mut Client<'c>) -> CommandRoom<'r, 'c> {
         let pod = match self.place {
             Place::Console => None,
             Place::Pod(_, _, container) => self.place.pod(client).map(|pod| (pod, container)),
@@ -575,6 +624,7 @@ impl Machine {
             pod,
             vars: &self.vars,
             replay: self.replay.map(|(now, _)| now),
+            replayed: &self.replayed,
         }
     }
 }

@@ -25,5 +25,10 @@ pub use reads::{commands, only_reads};
 use shell_syntax::script;
 pub use shell_syntax::{here_words, parse};
 
+/// Returns true if a word names a tool that needs no network.
+pub fn is_tool(word: &str) -> bool {
+    tools::find(word).is_some_and(|tool| !tool.uses_network)
+}
+
 #[cfg(test)]
 mod tests;

@@ -30,7 +30,12 @@ pub fn escaped(text: &str) -> String {
 
 /// Returns true if a text contains pattern characters.
 pub fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+    // A bracket that is not closed is a letter, such as the name of the command `[`.
+    let has_set = || {
+        text.split_once('[')
+            .is_some_and(|(_, rest)| rest.contains(']'))
+    };
+    text.contains(['*', '?']) || has_set()
 }
 
 impl Pattern {

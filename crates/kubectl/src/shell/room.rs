@@ -8,6 +8,7 @@ use k8s_model::environment;
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, Object, ObjectRef, Uid};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -71,14 +72,33 @@ impl Done {
     }
 }
 
+/// State of a replay: files that its script wrote, and whether its outcome depends on what is not modelled.
+#[derive(Clone, Debug, Default)]
+pub struct Replayed {
+    /// Files by absolute path; `None` for a removed one.
+    pub files: BTreeMap<String, Option<String>>,
+    /// Writes with their time in seconds since 1970, in order.
+    pub writes: Vec<(i64, String, Option<String>)>,
+    /// True if a command, a file of the image, or the network was needed.
+    pub is_unknown: bool,
+}
+
+impl Replayed {
+    fn write(&mut self, time: i64, path: String, text: Option<String>) {
+        self.files.insert(path.clone(), text.clone());
+        self.writes.push((time, path, text));
+    }
+}
+
 /// Environment of a running command.
 pub struct CommandRoom<'r, 'c> {
     pub client: &'r mut Client<'c>,
     /// Pod and index of its container; `None` at the terminal.
     pub pod: Option<(Rc<Object>, usize)>,
     pub vars: &'r Variables,
-    /// Current time of a replay, during which nothing is written.
+    /// Current time of a replay, whose writes go to `replayed`.
     pub replay: Option<i64>,
+    pub replayed: &'r RefCell<Replayed>,
 }
 
 impl CommandRoom<'_, '_> {
@@ -200,6 +220,28 @@ impl CommandRoom<'_, '_> {
 
     /// Returns the text of a file.
     pub fn read(&self, path: &str) -> Option<String> {
+        if self.replay.is_some() {
+            if let Some(text) = self.replayed.borrow().files.get(&self.absolute(path)) {
+                return text.clone();
+            }
+            let text = self.stored(path);
+            self.needs_image(path, text.is_none());
+            return text;
+        }
+        self.stored(path)
+    }
+
+    /// Notes that a replay depends on a file of the image, unless the path is on a volume.
+    fn needs_image(&self, path: &str, is_missing: bool) {
+        let path = self.absolute(path);
+        let mounts = self.spec()["volumeMounts"].as_array().into_iter().flatten();
+        let mut mounts = mounts.filter_map(|mount| mount["mountPath"].as_str());
+        if is_missing && !mounts.any(|mount| path.starts_with(mount)) {
+            self.replayed.borrow_mut().is_unknown = true;
+        }
+    }
+
+    fn stored(&self, path: &str) -> Option<String> {
         match self.place(path) {
             FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
             FilePlace::Projected { sources, path, fixed } => {
@@ -227,7 +269,11 @@ impl CommandRoom<'_, '_> {
 
     /// Writes a file.
     pub fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
-        if self.replay.is_some() {
+        if let (Some(now), FilePlace::Disk { .. }) = (self.replay, self.place(path)) {
+            let path = self.absolute(path);
+            self.replayed
+                .borrow_mut()
+                .write(now, path, Some(text.to_owned()));
             return Ok(());
         }
         match self.place(path) {
@@ -249,8 +295,13 @@ impl CommandRoom<'_, '_> {
 
     /// Removes a file; returns false if it does not exist.
     pub fn remove(&mut self, path: &str) -> bool {
+        if let Some(now) = self.replay {
+            let was = self.read(path).is_some();
+            let path = self.absolute(path);
+            self.replayed.borrow_mut().write(now, path, None);
+            return was;
+        }
         match self.place(path) {
-            _ if self.replay.is_some() => true,
             FilePlace::Disk { disk, path } => self.client.disks().remove(&disk, &path),
             FilePlace::Projected { .. } => false,
         }
@@ -305,7 +356,22 @@ impl CommandRoom<'_, '_> {
                     .collect()
             }
         };
-        names.extend(self.given(&self.absolute(path)));
+        let folder = self.absolute(path);
+        names.extend(self.given(&folder));
+        if self.replay.is_some() {
+            self.needs_image(path, true);
+            let folder = [folder.trim_end_matches('/'), "/"].concat();
+            for (file, text) in &self.replayed.borrow().files {
+                let Some(name) = file
+                    .strip_prefix(&folder)
+                    .filter(|name| !name.contains('/'))
+                else {
+                    continue;
+                };
+                names.retain(|known| known != name);
+                names.extend(text.as_ref().map(|_| name.to_owned()));
+            }
+        }
         names.sort();
         names.dedup();
         names

@@ -18,6 +18,7 @@ mod one_pod;
 mod pod_security;
 mod pressure;
 mod probes;
+mod processes;
 mod refused_writes;
 mod resources;
 mod scheduler_flush;

@@ -76,8 +76,8 @@ pub(super) fn put_loose(frame: &Frame<'_>, (left, top): (f64, f64), out: &mut Sc
         .iter()
         .filter(|policy| !scales(&policy.target));
     let rows = services
-        .map(|service| TreeRow::Service(service))
-        .chain(policies.map(|policy| TreeRow::Policy(policy)));
+        .map(|service| TreeRow::Service(service.as_ref()))
+        .chain(policies.map(TreeRow::Policy));
     let mut y = top;
     for row in rows.take(MAX_LOOSE) {
         row.put(frame.measures, &[], (left, y), left + frame.width, out);

@@ -49,7 +49,7 @@ impl TreeRow<'_> {
     pub(super) fn label(&self) -> Message {
         match self {
             TreeRow::Service(service) => {
-                msg::service_label_short(&service.id.name, &endpoints(service.ready()))
+                msg::service_label_short(&service.id.name, endpoints(service.ready()))
             }
             TreeRow::Policy(policy) => policy_label(policy),
         }

@@ -14,11 +14,13 @@ use k8s_model::pod::image_parts;
 pub const CURL: ShellTool = ShellTool {
     name: "curl",
     run: curl,
+    uses_network: true,
     ..ShellTool::PLAIN
 };
 pub const WGET: ShellTool = ShellTool {
     name: "wget",
     run: wget,
+    uses_network: true,
     ..ShellTool::PLAIN
 };
 

@@ -8,11 +8,13 @@ use cluster_network::dns;
 pub const NSLOOKUP: ShellTool = ShellTool {
     name: "nslookup",
     run: |call| call.room.nslookup(call.plain().next().unwrap_or("")),
+    uses_network: true,
     ..ShellTool::PLAIN
 };
 pub const PING: ShellTool = ShellTool {
     name: "ping",
     run: ping,
+    uses_network: true,
     ..ShellTool::PLAIN
 };
 
@@ -52,6 +54,7 @@ pub const NC: ShellTool = ShellTool {
             RequestOutcome::TimedOut => failed("Connection timed out"),
         }
     },
+    uses_network: true,
     ..ShellTool::PLAIN
 };
 
@@ -78,6 +81,7 @@ pub const DIG: ShellTool = ShellTool {
         };
         Done::stdout(found.iter().map(line).collect::<String>())
     },
+    uses_network: true,
     ..ShellTool::PLAIN
 };
 

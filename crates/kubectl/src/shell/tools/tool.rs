@@ -8,6 +8,8 @@ pub struct ShellTool {
     pub run: fn(&mut ToolCall<'_, '_, '_>) -> Done,
     /// Returns true if a call with these words writes no files.
     pub reads: fn(&[String]) -> bool,
+    /// True if its result depends on the network.
+    pub uses_network: bool,
     /// Returns true if each output line depends on one input line, so that a pipe can show lines as they come.
     pub by_line: fn(&[String]) -> bool,
 }
@@ -22,6 +24,7 @@ impl ShellTool {
             code: 0,
         },
         reads: |_| true,
+        uses_network: false,
         by_line: |_| false,
     };
 }
