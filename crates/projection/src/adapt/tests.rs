@@ -725,3 +725,41 @@ fn containers_of_a_pod_are_told_one_by_one_where_there_are_several() {
     );
     assert_eq!((several.total, several.restarts), (3, 0));
 }
+
+#[test]
+fn a_cron_job_tells_when_it_runs_next_in_its_time_zone() {
+    let next = |spec: Value, status: Value| {
+        let meta = json!({ "name": "c", "namespace": "default", "uid": uid(1), "creationTimestamp": "2026-03-01T10:00:20Z" });
+        let object = object(
+            Kind::CronJob,
+            json!({ "apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": spec, "status": status }),
+        );
+        let card = super::controller(&object);
+        let next = |counter: &&crate::model::Counter| counter.metric == crate::model::Metric::Next;
+        card.counters
+            .iter()
+            .find(next)
+            .map(|counter| counter.value.clone())
+    };
+    let every = |schedule: &str| json!({ "schedule": schedule, "jobTemplate": {} });
+    assert_eq!(
+        next(every("* * * * *"), json!({})).as_deref(),
+        Some("10:01")
+    );
+    // Each run moves it on.
+    let ran = json!({ "lastScheduleTime": "2026-03-01T10:01:00Z" });
+    assert_eq!(next(every("* * * * *"), ran).as_deref(), Some("10:02"));
+    assert_eq!(
+        next(every("30 2 * * *"), json!({})).as_deref(),
+        Some("02:30")
+    );
+    assert_eq!(
+        next(every("0 0 1 * *"), json!({})).as_deref(),
+        Some("04-01")
+    );
+    let tokyo = json!({ "schedule": "30 20 * * *", "timeZone": "Asia/Tokyo", "jobTemplate": {} });
+    assert_eq!(next(tokyo, json!({})).as_deref(), Some("20:30"));
+    let suspended = json!({ "schedule": "* * * * *", "suspend": true, "jobTemplate": {} });
+    assert_eq!(next(suspended, json!({})), None);
+    assert_eq!(next(every("0 0 31 2 *"), json!({})), None);
+}

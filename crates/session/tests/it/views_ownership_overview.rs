@@ -199,3 +199,38 @@ fn on_a_phone_a_dozen_deployments_stand_two_in_a_row() {
     lefts.dedup();
     assert_eq!(lefts.len(), 2, "{lefts:?}");
 }
+
+#[test]
+fn a_service_tells_the_share_of_each_version() {
+    let track = |name: &str, replicas: usize, image: &str| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {{replicas: {replicas}, selector: {{matchLabels: {{app: app, track: {name}}}}}, \
+             template: {{metadata: {{labels: {{app: app, track: {name}}}}}, spec: {{containers: [{{name: c, image: \"{image}\"}}]}}}}}}}}\n---\n"
+        )
+    };
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: app}, spec: {selector: {app: app}, ports: [{port: 80}]}}\n";
+    let words = |text: String| {
+        let mut state = State::new(&text, 1);
+        state.update(session::Msg::Stage(1100.0, 690.0));
+        state.update(TimelineMsg::Seconds(10));
+        let scene = state.picture().scene.clone();
+        let labels = scene.labels.iter().map(|label| label.text.english());
+        labels
+            .filter(|text| text.contains("ready"))
+            .collect::<Vec<_>>()
+    };
+    let canary = [
+        track("stable", 9, "nginx:1.26"),
+        track("canary", 1, "nginx:1.27"),
+        service.into(),
+    ];
+    assert_eq!(
+        words(canary.concat()),
+        ["1.27 10 %, 1.26 90 % · 10 ready endpoints"]
+    );
+    let one = [track("stable", 2, "nginx:1.26"), service.into()];
+    assert_eq!(
+        words(one.concat()),
+        ["selector app=app · 2 ready endpoints"]
+    );
+}
