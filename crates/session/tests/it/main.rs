@@ -14,6 +14,7 @@ mod views_grouping;
 mod views_loops;
 mod views_loops_pass_tests;
 mod views_network;
+mod views_network_matrix;
 mod views_nodes;
 mod views_ownership;
 mod views_ownership_overview;

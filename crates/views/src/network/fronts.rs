@@ -1,10 +1,10 @@
 //! Ingresses and Gateways: the Services to which they route requests.
 
 use super::measures::{HEAD, LEFT, NARROW};
-use super::parts::title;
+use super::parts::{say, title};
 use super::read::Front;
 use super::words::titled;
-use crate::shape::{CardBody, CardTable, Line, Rect, Scene};
+use crate::shape::{CardBody, CardTable, LabelRole, Line, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::Id;
@@ -105,6 +105,18 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
         },
         label,
     );
+    if !is_served && !front.is_gateway {
+        let reason = match front.class.is_empty() {
+            true => msg::net_unserved_no_class(),
+            false => msg::wait_ingress_class_missing(&front.class),
+        };
+        say(
+            [reason],
+            (rect.x, rect.bottom() + 8.0),
+            LabelRole::Trouble,
+            out,
+        );
+    }
     if !beside {
         return rect.bottom();
     }

@@ -25,7 +25,8 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
         ..Scene::default()
     };
     let fronts = traffic.fronts();
-    if model.services.is_empty() && fronts.is_empty() {
+    let matrix = traffic.matrix(model);
+    if model.services.is_empty() && fronts.is_empty() && matrix.is_none() {
         return out;
     }
     let chosen_pod = model.pod(selected);
@@ -105,6 +106,9 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
                 .iter()
                 .for_each(|front| fronts::link(front, &service.id, &mut out));
         }
+    }
+    if let Some(matrix) = matrix {
+        y = matrix.put((y, width), &mut out) + 36.0;
     }
     if order.len() > 2 {
         out.labels.push(Label {

@@ -7,6 +7,7 @@ pub mod endpoints;
 mod fronts;
 mod headless;
 pub mod layout;
+mod matrix;
 pub mod measures;
 mod narrow;
 mod parts;

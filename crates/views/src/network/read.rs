@@ -1,5 +1,6 @@
 //! Reads of Network beyond the model: the outcome of the request drawn, and the routes of Ingresses and Gateways.
 
+use super::matrix::Matrix;
 use cluster::Sim;
 use cluster_network::connectivity::{
     Attempt, Backend, Direction, RequestOutcome, backend_of, class_of, connect, ingress_backend,
@@ -15,7 +16,7 @@ use k8s_model::network_policy::NetworkPolicySpec;
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use projection::adapt::{self, Scope};
-use projection::model::{Endpoint, Id, Pod, Service};
+use projection::model::{Endpoint, Id, Model, Pod, Service};
 use std::rc::Rc;
 
 /// Maximum number of endpoints checked for policies that isolate them: those of one Service are mostly alike.
@@ -182,6 +183,11 @@ impl<'a> Traffic<'a> {
                 .get(&ObjectRef::new(Kind::Pod, namespace, &one.pod))
         });
         pod.is_some_and(|pod| selector.matches(&pod.meta.labels))
+    }
+
+    /// Evaluates who may call whom.
+    pub(super) fn matrix(&self, model: &Model) -> Option<Matrix> {
+        self.0.and_then(|(sim, _)| Matrix::of(sim, model))
     }
 
     /// Returns the Ingresses and Gateways, those with a controller first.
