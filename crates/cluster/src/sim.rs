@@ -288,6 +288,7 @@ impl Sim {
                 }
             }
         }
+        self.server.webhooks.end();
         self.pump();
         1 + self.scanned - before
     }
