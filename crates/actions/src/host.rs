@@ -41,7 +41,7 @@ impl Host {
     pub fn run(&mut self, action: &Action) -> ActionResult {
         let result = self.run_with_answers(action);
         if !matches!(action, Action::Admission(_)) {
-            self.sim.server.webhooks.end();
+            self.sim.server.end_admission();
         }
         result
     }
@@ -84,7 +84,7 @@ impl Host {
                 }
             }
             Action::Admission(answers) => {
-                sim.server.webhooks.begin(None, answers.clone());
+                sim.server.begin_admission(None, Some(answers.clone()));
                 ActionResult::default()
             }
             Action::Client(call) => ActionResult {

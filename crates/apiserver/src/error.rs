@@ -43,7 +43,9 @@ impl StatusReason {
             StatusReason::Timeout,
             StatusReason::Expired,
         ];
-        let named = known.into_iter().find(|reason| format!("{reason:?}") == text);
+        let named = known
+            .into_iter()
+            .find(|reason| format!("{reason:?}") == text);
         named.unwrap_or(StatusReason::Unknown)
     }
 }

@@ -40,8 +40,8 @@ pub mod validation;
 pub mod why;
 
 pub use admission::calls::{
-    ServicePort, WebhookAnswer, WebhookCall, WebhookDecision, WebhookExchange, WebhookId,
-    WebhookOutcome, WebhookReach, WebhookVerdict,
+    AdmissionAnswers, ServicePort, WebhookAnswer, WebhookCall, WebhookDecision, WebhookExchange,
+    WebhookId, WebhookOutcome, WebhookReach, WebhookVerdict,
 };
 pub use admission::resource_quota;
 pub use authorizer::bootstrap;

@@ -160,6 +160,9 @@ impl RequestOptions {
         if !shown.is_object() {
             shown = Value::Object(serde_json::Map::new());
         }
+        if let Some(policy) = self.deletion.propagation_policy {
+            shown["propagationPolicy"] = format!("{policy:?}").into();
+        }
         if self.dry_run {
             shown["dryRun"] = serde_json::json!(["All"]);
         }

@@ -237,6 +237,12 @@ impl Sim {
 
     /// Runs the next task and returns its cost: one, plus one for each entry it wrote.
     pub fn step(&mut self) -> usize {
+        let cost = self.run_task();
+        self.server.end_admission();
+        cost
+    }
+
+    fn run_task(&mut self) -> usize {
         let Some((position, task)) = self.tasks.pop() else {
             return 1;
         };
@@ -288,7 +294,6 @@ impl Sim {
                 }
             }
         }
-        self.server.webhooks.end();
         self.pump();
         1 + self.scanned - before
     }

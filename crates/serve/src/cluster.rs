@@ -416,7 +416,7 @@ impl Cluster {
                 Some(done) => done,
                 None => return unanswered(),
             },
-            false => (self.host.sim.request(&request), Rc::default()),
+            false => (self.host.sim.request(&request), None),
         };
         if request.options.dry_run || request.is_read() {
             return response;
@@ -432,13 +432,23 @@ impl Cluster {
         response
     }
 
+    /// Sends a request of the server's own, which is recorded.
+    pub(super) fn send_own(&mut self, request: Request) {
+        let place = (self.host.steps, self.host.sim.now());
+        let (_, answers) = self.attempt_action(|host| host.sim.request(&request));
+        self.record_answers(place, answers);
+        self.record(Action::Request(Rc::new(request)));
+        self.keep();
+    }
+
     /// Runs a command as the page does.
     pub fn act(&mut self, command: Action) -> actions::ActionResult {
         let place = (self.host.steps, self.host.sim.now());
-        let may_call = self.calls_webhooks() || matches!(command, Action::Apply(_) | Action::Kubectl(_));
+        let may_call =
+            self.calls_webhooks() || matches!(command, Action::Apply(_) | Action::Kubectl(_));
         let (answer, answers) = match may_call {
             true => self.attempt_action(|host| host.run(&command)),
-            false => (self.host.run(&command), Rc::default()),
+            false => (self.host.run(&command), None),
         };
         if answer.changed {
             self.record_answers(place, answers);
@@ -453,7 +463,7 @@ impl Cluster {
         let run = |host: &mut Host| host.waiting.remotes.act(&mut host.sim, id, &act);
         let (output, answers) = match self.calls_webhooks() {
             true => self.attempt_action(run),
-            false => (run(&mut self.host), Rc::default()),
+            false => (run(&mut self.host), None),
         };
         if output.changed {
             self.record_answers(place, answers);

@@ -11,7 +11,8 @@ use super::listen::Call;
 use super::webhooks::WebhookCaller;
 use actions::{Action, Host, RecordedAction};
 use apiserver::{
-    WebhookAnswer, WebhookCall, WebhookDecision, WebhookOutcome, WebhookReach, WebhookVerdict,
+    AdmissionAnswers, WebhookAnswer, WebhookCall, WebhookDecision, WebhookOutcome, WebhookReach,
+    WebhookVerdict,
 };
 use fault::ClientAction;
 use k8s_model::Time;
@@ -31,8 +32,8 @@ const PUMP_WAIT: Duration = Duration::from_millis(20);
 pub struct Exchange {
     calls: Vec<NumberedCall>,
     attempts: u32,
-    /// Virtual time of the first attempt.
-    time: Time,
+    /// Seed of the names and uids of an attempt that calls webhooks.
+    seed: Option<u64>,
 }
 
 struct NumberedCall {
@@ -47,14 +48,17 @@ impl Exchange {
         self.calls.iter().all(|call| call.outcome.is_some())
     }
 
-    fn answers(&self) -> Rc<[WebhookAnswer]> {
+    fn answers(&self) -> Option<Rc<AdmissionAnswers>> {
         let answer = |call: &NumberedCall| {
             Some(WebhookAnswer {
                 webhook: call.call.webhook.clone(),
                 outcome: call.outcome.clone()?,
             })
         };
-        self.calls.iter().map_while(answer).collect()
+        Some(Rc::new(AdmissionAnswers {
+            seed: self.seed?,
+            answers: self.calls.iter().map_while(answer).collect(),
+        }))
     }
 
     fn take(&mut self, number: u64, outcome: &WebhookOutcome) -> bool {
@@ -112,10 +116,15 @@ pub struct Exchanges {
 /// Metric labels of a webhook's decision.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DecisionLabels {
+    /// Name of the webhook.
     pub name: String,
+    /// True for a mutating webhook.
     pub mutates: bool,
+    /// Operation of the request.
     pub operation: &'static str,
-    pub verdict: u8,
+    /// Kind of the decision.
+    pub verdict: WebhookVerdict,
+    /// Status code.
     pub code: u16,
 }
 
@@ -125,13 +134,9 @@ impl DecisionLabels {
             name: decision.webhook.name.to_string(),
             mutates: decision.webhook.mutates,
             operation: decision.operation,
-            verdict: decision.verdict as u8,
+            verdict: decision.verdict,
             code: decision.code,
         }
-    }
-
-    pub fn is(&self, verdict: WebhookVerdict) -> bool {
-        self.verdict == verdict as u8
     }
 }
 
@@ -176,22 +181,20 @@ impl Cluster {
         &mut self,
         exchange: &mut Exchange,
         run: impl Fn(&mut Host) -> T,
-    ) -> Option<(T, Rc<[WebhookAnswer]>)> {
+    ) -> Option<(T, Option<Rc<AdmissionAnswers>>)> {
         loop {
-            if exchange.attempts == 0 {
-                exchange.time = self.host.sim.now();
-            }
             exchange.attempts += 1;
             let before = self.host.clone();
             let answers = exchange.answers();
             let reaches = exchange.attempts <= MAX_ATTEMPTS && !self.exchanges.is_stopping;
             let reach = reaches.then(|| self.exchanges.reach.clone());
-            let webhooks = &mut self.host.sim.server.webhooks;
-            webhooks.begin(reach, answers.clone());
+            let server = &mut self.host.sim.server;
+            server.begin_admission(reach, answers.clone());
             let result = run(&mut self.host);
+            self.host.sim.server.end_admission();
             let done = std::mem::take(&mut self.host.sim.server.webhooks);
             if !reaches {
-                return Some((result, Rc::default()));
+                return Some((result, answers));
             }
             let asked = done.answered.iter().zip(&exchange.calls);
             let same = asked
@@ -202,9 +205,18 @@ impl Cluster {
                     let labels = DecisionLabels::new(decision);
                     *self.exchanges.counts.entry(labels).or_default() += 1;
                 }
-                return Some((result, answers[..same].into()));
+                let answers = answers.map(|mut answers| {
+                    Rc::make_mut(&mut answers).answers.truncate(same);
+                    answers
+                });
+                return Some((result, answers));
             }
             self.host = before;
+            if exchange.seed.is_none() {
+                let mut rng = self.host.sim.store().rng.clone();
+                exchange.seed = Some(rng.bits() ^ self.exchanges.last_number.rotate_left(32));
+                continue;
+            }
             exchange.calls.truncate(same);
             if same < done.answered.len() {
                 // It asks something else now.
@@ -230,7 +242,7 @@ impl Cluster {
     pub(super) fn attempt_request<T>(
         &mut self,
         run: impl Fn(&mut Host) -> T,
-    ) -> Option<(T, Rc<[WebhookAnswer]>)> {
+    ) -> Option<(T, Option<Rc<AdmissionAnswers>>)> {
         let mut exchange = std::mem::take(&mut self.exchanges.current.exchange);
         let result = self.attempt(&mut exchange, run);
         self.exchanges.current.exchange = exchange;
@@ -242,9 +254,9 @@ impl Cluster {
     pub(super) fn attempt_action<T>(
         &mut self,
         run: impl Fn(&mut Host) -> T,
-    ) -> (T, Rc<[WebhookAnswer]>) {
+    ) -> (T, Option<Rc<AdmissionAnswers>>) {
         if self.exchanges.caller.is_none() || self.exchanges.is_pumping {
-            return (run(&mut self.host), Rc::default());
+            return (run(&mut self.host), None);
         }
         let mut exchange = Exchange::default();
         loop {
@@ -259,13 +271,7 @@ impl Cluster {
 
     /// Runs tasks until a time, each with the answers that it needs; returns true if the time was reached.
     pub(super) fn run_tasks(&mut self, to: Time, mut budget: usize) -> bool {
-        while self
-            .host
-            .sim
-            .tasks
-            .next_due()
-            .is_some_and(|at| at <= to)
-        {
+        while self.host.sim.tasks.next_due().is_some_and(|at| at <= to) {
             if budget == 0 || self.awaits_answer() {
                 return false;
             }
@@ -276,21 +282,18 @@ impl Cluster {
                 continue;
             };
             budget = budget.saturating_sub(cost);
-            if answers.is_empty() {
-                // Another task came first.
-                let is_current = exchange.time == self.host.sim.now();
-                self.exchanges.task =
-                    Some(exchange).filter(|kept| is_current && !kept.calls.is_empty());
-            } else {
-                self.record_answers(place, answers);
-            }
+            self.record_answers(place, answers);
         }
         self.host.advance(to, 1).done
     }
 
     /// Records the answers of webhooks that the next action or task uses.
-    pub(super) fn record_answers(&mut self, (steps, time): (u64, Time), answers: Rc<[WebhookAnswer]>) {
-        if !answers.is_empty() {
+    pub(super) fn record_answers(
+        &mut self,
+        (steps, time): (u64, Time),
+        answers: Option<Rc<AdmissionAnswers>>,
+    ) {
+        if let Some(answers) = answers {
             self.log.push(RecordedAction {
                 steps,
                 time,
@@ -363,6 +366,9 @@ impl Cluster {
         }
         self.exchanges.current = attempt;
         let answer = super::answer_on_record(self, &request);
+        if !self.exchanges.current.is_pending {
+            super::token::fill_secrets(self);
+        }
         let attempt = std::mem::take(&mut self.exchanges.current);
         if attempt.is_pending {
             self.exchanges.waiting.push(Incoming {

@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 /// Issuer of the tokens in Secrets.
 const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
+/// Start of the names of their claims.
+const LEGACY_CLAIM: &str = "kubernetes.io/serviceaccount";
 /// Time for which a token outlives the deletion of what it is bound to, in seconds.
 const DELETION_LEEWAY: i64 = 60;
 /// Lifetime that kubelets request, which is extended for clients that do not reload their tokens.
@@ -74,9 +76,9 @@ impl TokenIssuer {
     /// Issues the token of a `TokenRequest`.
     pub fn issue(&self, store: &Store, token: &TokenClaims<'_>) -> Result<String, String> {
         let meta = &token.account.meta;
-        let reference =
-            |object: &Object| json!({ "name": *object.meta.name, "uid": object.meta.uid.to_string() });
-        let mut bound = json!({ "namespace": *meta.namespace, "serviceaccount": reference(token.account) });
+        let reference = |object: &Object| json!({ "name": *object.meta.name, "uid": object.meta.uid.to_string() });
+        let mut bound =
+            json!({ "namespace": *meta.namespace, "serviceaccount": reference(token.account) });
         if let Some(object) = token.bound {
             let field = object.kind.name().to_lowercase();
             bound[field] = reference(object);
@@ -106,8 +108,9 @@ impl TokenIssuer {
     /// Issues the token that a Secret holds for an account.
     pub fn issue_legacy(&self, account: &Object, secret: &str) -> Result<String, String> {
         let meta = &account.meta;
-        let claim = |name: &str| format!("{LEGACY_ISSUER}/{name}");
-        let mut claims = json!({ "iss": LEGACY_ISSUER, "sub": subject(&meta.namespace, &meta.name) });
+        let claim = |name: &str| format!("{LEGACY_CLAIM}/{name}");
+        let mut claims =
+            json!({ "iss": LEGACY_ISSUER, "sub": subject(&meta.namespace, &meta.name) });
         claims[claim("namespace")] = meta.namespace.as_str().into();
         claims[claim("secret.name")] = secret.into();
         claims[claim("service-account.name")] = meta.name.as_str().into();
@@ -248,7 +251,11 @@ fn validate_bound(
             // It tells where the Pod is; the token is bound to the Pod.
             continue;
         }
-        let home = if kind == Kind::Node { "" } else { namespace.as_str() };
+        let home = if kind == Kind::Node {
+            ""
+        } else {
+            namespace.as_str()
+        };
         let found = store.get(&ObjectRef::new(kind, home, &name));
         let is_gone = |object: &Object| {
             let deleted = object.meta.deletion_timestamp;
@@ -283,7 +290,7 @@ fn validate_legacy(
 ) -> Result<ValidToken, String> {
     let common = common_audiences(&[ISSUER.to_owned()], audiences)?;
     let claim = |name: &str| {
-        let value = claims[format!("{LEGACY_ISSUER}/{name}")].as_str();
+        let value = claims[format!("{LEGACY_CLAIM}/{name}")].as_str();
         value.unwrap_or("").to_owned()
     };
     let (namespace, secret) = (claim("namespace"), claim("secret.name"));

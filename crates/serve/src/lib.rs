@@ -45,33 +45,33 @@ mod webhooks;
 mod websocket;
 mod write;
 
-pub use client::Client;
 pub use apiserver::ServicePort;
+use apiserver::WebhookReach;
+use authentication::Authenticator;
 pub use authentication::{StaticTokens, static_tokens};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+pub use client::Client;
 pub use cluster::ClockPace;
-pub use webhooks::Backends;
 use cluster::{Cluster, Reply};
-use exchange::{Attempt, Incoming};
 use controller_runtime::cluster::ClusterConfig;
+use exchange::{Attempt, Incoming};
 use http_request::HttpRequest;
+use issuer::TokenIssuer;
 use k8s_model::time::SECOND;
 use listen::{Call, Guard};
 use session::record::{SavedRecord, Unreadable};
-use apiserver::WebhookReach;
-use authentication::Authenticator;
-use issuer::TokenIssuer;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use status::failure;
-use std::sync::Arc;
-use tls::ServerTls;
-use webhooks::WebhookCaller;
 use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::rc::Rc;
 use std::time::Duration;
+use tls::ServerTls;
 use tokio::sync::oneshot;
+pub use webhooks::Backends;
+use webhooks::WebhookCaller;
 
 /// Requests answered between two slices of the engine.
 const BATCH: usize = 64;
@@ -179,7 +179,8 @@ impl Server {
         let answers = calls.clone();
         let own_tls = tls.clone();
         let engine = std::thread::spawn(move || {
-            let (cluster, begun) = match begin(options, own_tls, authenticator, (answers, requests)) {
+            let (cluster, begun) = match begin(options, own_tls, authenticator, (answers, requests))
+            {
                 Ok(cluster) => (Some(cluster), Ok(())),
                 Err(problem) => (None, Err(problem)),
             };

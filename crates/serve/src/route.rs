@@ -7,8 +7,8 @@ use super::http_request::{Accepts, HttpRequest, Target};
 use super::prometheus::Labelled;
 use super::status::{Answer, failure, no_such_path, not_allowed, page_not_found};
 use super::{
-    authentication, client_faults, discovery, metrics, openapi, openapi_v2, options, read, reviews, subresources,
-    write,
+    authentication, client_faults, discovery, metrics, openapi, openapi_v2, options, read, reviews,
+    subresources, write,
 };
 use crate::prometheus;
 use apiserver::{Subresource, Verb, conversion};

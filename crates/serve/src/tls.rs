@@ -258,10 +258,11 @@ pub fn go_error(error: &io::Error, host: &str) -> String {
     let inner = error
         .get_ref()
         .and_then(|error| error.downcast_ref::<Error>());
-    let verification = |problem: &str| format!("tls: failed to verify certificate: x509: {problem}");
+    let verification =
+        |problem: &str| format!("tls: failed to verify certificate: x509: {problem}");
     match inner {
         Some(Error::InvalidCertificate(problem)) => match problem {
-            CertificateError::UnknownIssuer => {
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                 verification("certificate signed by unknown authority")
             }
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
@@ -288,7 +289,8 @@ mod tests {
     #[test]
     fn the_administrator_is_named_by_its_certificate() {
         let tls = ServerTls::new(IpAddr::from([127, 0, 0, 1])).unwrap();
-        let certificate = CertificateDer::from_pem_slice(tls.client_certificate.as_bytes()).unwrap();
+        let certificate =
+            CertificateDer::from_pem_slice(tls.client_certificate.as_bytes()).unwrap();
         let user = user(&certificate).unwrap();
         assert_eq!(user.name.as_str(), "kubernetes-admin");
         assert!(user.is_privileged());

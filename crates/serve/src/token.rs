@@ -191,7 +191,7 @@ pub fn fill_secrets(cluster: &mut Cluster) {
     cluster.searched = journal.len();
     for key in wanting {
         if let Some(request) = secret_request(cluster, &key) {
-            cluster.send(request);
+            cluster.send_own(request);
         }
     }
 }
@@ -206,7 +206,9 @@ fn secret_request(cluster: &Cluster, key: &ObjectRef) -> Option<Request> {
         return None;
     }
     let path = format!("/api/v1/namespaces/{}/secrets/{}", key.namespace, key.name);
-    let name = secret.meta.annotation("kubernetes.io/service-account.name")?;
+    let name = secret
+        .meta
+        .annotation("kubernetes.io/service-account.name")?;
     let account = store.get(&ObjectRef::new(Kind::ServiceAccount, &key.namespace, name));
     let request = match account {
         None => Request {

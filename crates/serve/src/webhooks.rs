@@ -97,7 +97,9 @@ async fn outcome(call: &WebhookCall, backends: &Backends) -> WebhookOutcome {
         json!({ "kind": "AdmissionReview", "apiVersion": api_version, "request": request });
     let answer = match post(call, &review.to_string(), backends).await {
         Ok(answer) => answer,
-        Err(problem) => return WebhookOutcome::Failed(format!("failed to call webhook: {problem}")),
+        Err(problem) => {
+            return WebhookOutcome::Failed(format!("failed to call webhook: {problem}"));
+        }
     };
     match verified(&answer, &uid, version, call.webhook.mutates) {
         Ok(response) => WebhookOutcome::Response(response),
@@ -148,7 +150,9 @@ impl Endpoint {
         let service = &config["service"];
         if service.is_object() {
             let text = |field: &str| service[field].as_str().unwrap_or("").to_owned();
-            let port = service["port"].as_u64().and_then(|port| port.try_into().ok());
+            let port = service["port"]
+                .as_u64()
+                .and_then(|port| port.try_into().ok());
             let key = ServicePort {
                 namespace: text("namespace"),
                 name: text("name"),
@@ -168,7 +172,9 @@ impl Endpoint {
             });
         }
         let url = config["url"].as_str().unwrap_or("");
-        let uri: hyper::Uri = url.parse().map_err(|_| format!("parse {url:?}: invalid URL"))?;
+        let uri: hyper::Uri = url
+            .parse()
+            .map_err(|_| format!("parse {url:?}: invalid URL"))?;
         let host = uri.host().unwrap_or("").trim_matches(['[', ']']).to_owned();
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let joint = if path.contains('?') { '&' } else { '?' };
@@ -303,7 +309,9 @@ fn verified(answer: &[u8], uid: &str, version: &str, mutates: bool) -> Result<Va
     let (patch, patch_type) = (&response["patch"], &response["patchType"]);
     let has_patch = patch.as_str().is_some_and(|patch| !patch.is_empty());
     let problem = match (mutates, has_patch, patch_type.as_str()) {
-        (true, true, None) if is_strict => "webhook returned response.patch but not response.patchType",
+        (true, true, None) if is_strict => {
+            "webhook returned response.patch but not response.patchType"
+        }
         (true, false, Some(_)) if is_strict => {
             "webhook returned response.patchType but not response.patch"
         }
@@ -351,14 +359,33 @@ mod tests {
         );
         let patch = STANDARD.encode("[]");
         for (response, mutates, problem) in [
-            (json!({ "uid": "v", "allowed": true }), false, "expected response.uid=\"u\", got \"v\""),
-            (json!({ "uid": "u", "patch": patch }), true, "webhook returned response.patch but not response.patchType"),
-            (json!({ "uid": "u", "patch": patch }), false, "validating webhook may not return response.patch"),
-            (json!({ "uid": "u", "patch": patch, "patchType": "Merge" }), true, "unsupported patch type \"Merge\""),
+            (
+                json!({ "uid": "v", "allowed": true }),
+                false,
+                "expected response.uid=\"u\", got \"v\"",
+            ),
+            (
+                json!({ "uid": "u", "patch": patch }),
+                true,
+                "webhook returned response.patch but not response.patchType",
+            ),
+            (
+                json!({ "uid": "u", "patch": patch }),
+                false,
+                "validating webhook may not return response.patch",
+            ),
+            (
+                json!({ "uid": "u", "patch": patch, "patchType": "Merge" }),
+                true,
+                "unsupported patch type \"Merge\"",
+            ),
         ] {
             assert_eq!(verify(&review(response), mutates), Err(problem.to_owned()));
         }
-        assert_eq!(verify("{}", true), Err("webhook response was absent".to_owned()));
+        assert_eq!(
+            verify("{}", true),
+            Err("webhook response was absent".to_owned())
+        );
     }
 
     #[test]

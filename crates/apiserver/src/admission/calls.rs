@@ -4,9 +4,11 @@
 //! engine drops the attempt, makes the call, and repeats the request with the answer. An answer is input: a history holds it beside the
 //! request, so that a replay calls nothing.
 
+use crate::server::ApiServer;
 use k8s_model::{Kind, Str};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sim_core::rng::Rng;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -102,6 +104,17 @@ pub enum WebhookOutcome {
     Failed(String),
 }
 
+/// Answers of webhooks to the calls of one action or task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdmissionAnswers {
+    /// Seed of the names and uids that the action or task draws: a webhook is asked about the same ones that are stored, whatever is written
+    /// meanwhile.
+    pub seed: u64,
+    /// Answers in the order of their calls.
+    pub answers: Vec<WebhookAnswer>,
+}
+
 /// Webhooks that whoever runs the engine can call.
 #[derive(Clone, Debug, Default)]
 pub struct WebhookReach {
@@ -123,7 +136,7 @@ pub struct WebhookDecision {
 }
 
 /// Kind of a webhook's decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WebhookVerdict {
     /// The request is allowed.
     Allowed,
@@ -142,8 +155,10 @@ pub enum WebhookVerdict {
 pub struct WebhookExchange {
     /// Webhooks that can be called; `None` where nothing can, as in a replay.
     pub reach: Option<WebhookReach>,
-    /// Answers for the next action or task, in the order of their calls.
-    pub answers: Rc<[WebhookAnswer]>,
+    /// Answers for the next action or task.
+    answers: Option<Rc<AdmissionAnswers>>,
+    /// Random numbers of all others, while there are answers.
+    rng: Option<Rng>,
     /// Calls whose answers were used, in order.
     pub answered: Vec<WebhookCall>,
     /// Calls that lack an answer: what was attempted must be dropped, and repeated with answers.
@@ -158,30 +173,14 @@ pub struct WebhookExchange {
 }
 
 impl WebhookExchange {
-    /// Begins an action or a task with answers.
-    pub fn begin(&mut self, reach: Option<WebhookReach>, answers: Rc<[WebhookAnswer]>) {
-        *self = WebhookExchange {
-            reach,
-            answers,
-            ..WebhookExchange::default()
-        };
-    }
-
-    /// Ends the action or task for which there were answers.
-    pub fn end(&mut self) {
-        if !self.answers.is_empty() {
-            self.answers = Rc::default();
-            self.used = 0;
-        }
-    }
-
     /// Returns the outcome of a call; `None` if the webhook cannot be reached, or if the call is pending.
     pub(crate) fn call(
         &mut self,
         call: WebhookCall,
         service: Option<&ServicePort>,
     ) -> Option<WebhookOutcome> {
-        if let Some(answer) = self.answers.get(self.used)
+        let answers = self.answers.as_ref().map(|answers| &answers.answers);
+        if let Some(answer) = answers.and_then(|answers| answers.get(self.used))
             && answer.webhook == call.webhook
         {
             let outcome = answer.outcome.clone();
@@ -206,5 +205,31 @@ impl WebhookExchange {
         if self.reach.is_some() {
             self.decisions.push(decision);
         }
+    }
+}
+
+impl ApiServer {
+    /// Begins an action or a task that may call webhooks, or for which there are answers.
+    pub fn begin_admission(
+        &mut self,
+        reach: Option<WebhookReach>,
+        answers: Option<Rc<AdmissionAnswers>>,
+    ) {
+        self.end_admission();
+        let seed = answers.as_ref().map(|answers| answers.seed);
+        self.webhooks = WebhookExchange {
+            reach,
+            answers,
+            rng: seed.map(|seed| std::mem::replace(&mut self.store.rng, Rng::new(seed))),
+            ..WebhookExchange::default()
+        };
+    }
+
+    /// Ends the action or task: what it asked of webhooks remains to be read.
+    pub fn end_admission(&mut self) {
+        if let Some(rng) = self.webhooks.rng.take() {
+            self.store.rng = rng;
+        }
+        (self.webhooks.answers, self.webhooks.used) = (None, 0);
     }
 }

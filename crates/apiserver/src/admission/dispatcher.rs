@@ -224,16 +224,13 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Returns the objects of a request for a plugin that it matches.
-    fn subject(
-        &self,
-        plugin: &AdmissionPlugin,
-        request: AdmissionRequest<'_>,
-    ) -> Option<Subject> {
+    fn subject(&self, plugin: &AdmissionPlugin, request: AdmissionRequest<'_>) -> Option<Subject> {
         if AdmissionPlugins::depend_on(request.object.kind) {
             return None;
         }
         let api_version = plugin.matched_version(self.store, self.definitions, request)?;
-        let shown = |object: &Object| review::shown(self.definitions, request, object, &api_version);
+        let shown =
+            |object: &Object| review::shown(self.definitions, request, object, &api_version);
         let object = match request.operation {
             "DELETE" => Value::Null,
             _ => shown(request.object),
@@ -337,7 +334,9 @@ impl<'a> Dispatcher<'a> {
         }
         decide(self.exchange, WebhookVerdict::FailedOpen, 0);
         if was_called {
-            self.warn(format!("{problem}; its failurePolicy Ignore lets the request through"));
+            self.warn(format!(
+                "{problem}; its failurePolicy Ignore lets the request through"
+            ));
         }
         Judgement::Skipped
     }

@@ -96,8 +96,7 @@ pub(super) fn request(
         json!({ "group": group, "version": version, "resource": kind.info().plural })
     };
     let requested = request.api_version();
-    let mut user_info =
-        json!({ "username": user.name.as_str(), "groups": user.groups.iter().map(|group| group.as_str()).collect::<Vec<_>>() });
+    let mut user_info = json!({ "username": user.name.as_str(), "groups": user.groups.iter().map(|group| group.as_str()).collect::<Vec<_>>() });
     user.tell_more(&mut user_info);
     let meta = &request.object.meta;
     let mut review = json!({

@@ -147,7 +147,10 @@ impl Webhook {
         let Some(found) = store.get(&key) else {
             return format!("service {name:?} not found");
         };
-        if store.slices_of(found).all(|slice| slice.endpoints.is_empty()) {
+        if store
+            .slices_of(found)
+            .all(|slice| slice.endpoints.is_empty())
+        {
             return format!("no endpoints available for service {name:?}");
         }
         let value = found.to_value();
