@@ -70,7 +70,7 @@ pub fn filter(
     // A request that is served again was decided about the first time.
     let decided = cluster.exchanges.current.fault.take();
     let decision = decided.unwrap_or_else(|| cluster.client_fault(|| call(request, stage)));
-    cluster.exchanges.current.fault = Some(decision.clone());
+    cluster.exchanges.current.fault = Some(decision);
     match decision {
         None | Some(ClientAction::Lose | ClientAction::Delay(_)) => handler(cluster),
         Some(ClientAction::TooManyRequests(seconds)) => {
