@@ -643,7 +643,7 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
         return Err("the page is not built: make dist builds it, --page-from names another folder than dist".to_string());
     }
     let server = Server::start(options)?;
-    std::fs::write(&file, server.kubeconfig(token.as_deref()))
+    write_private(&file, &server.kubeconfig(token.as_deref()))
         .map_err(|e| format!("{file}: {e}"))?;
     let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
     let mut told = format!(
@@ -667,6 +667,15 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
     let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
+}
+
+/// Writes a file that holds credentials: a new one is for its owner alone.
+fn write_private(file: &str, text: &str) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())
 }
 
 /// Credentials that a server asks its clients for.

@@ -203,6 +203,9 @@ impl Decoder<'_> {
         value: &Value,
         old: Option<&Rc<Object>>,
     ) -> Result<Option<Value>, ApiError> {
+        if self.plugins.is_empty() {
+            return Ok(None);
+        }
         let Ok(mut object) = Object::from_value(kind, value.clone()) else {
             return Ok(None);
         };

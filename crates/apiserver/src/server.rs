@@ -422,23 +422,6 @@ impl ApiServer {
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
         let old = self.current(origin, &object, &why)?;
-        let subresource = origin.subresource();
-        self.validate_update_by_webhooks(origin, subresource, &object, &old, &why)?;
-        let mut admitted = Ok(());
-        if object.kind == Kind::PersistentVolumeClaim {
-            admitted = limit_ranger::validate(&self.store, &object, &old);
-        }
-        admitted = admitted.and_then(|()| self.charge_quotas(origin, &object, Some(&old)));
-        if let Err(error) = admitted {
-            self.refuse(origin, object.key(), &error, why);
-            return Err(error);
-        }
-        if origin.manager.is_some()
-            && let Err(error) = check_size(&object)
-        {
-            self.refuse(origin, object.key(), &error, why);
-            return Err(error);
-        }
         if !self.definitions.updates_status(object.kind) {
             keep_status(&mut object, &old);
         }
@@ -460,6 +443,24 @@ impl ApiServer {
                 TEMPLATE_GENERATION,
                 &(count + i64::from(changed)).to_string(),
             );
+        }
+        object.meta.uid = old.meta.uid;
+        object.meta.creation_timestamp = old.meta.creation_timestamp;
+        self.validate_update_by_webhooks(origin, origin.subresource(), &object, &old, &why)?;
+        let mut admitted = Ok(());
+        if object.kind == Kind::PersistentVolumeClaim {
+            admitted = limit_ranger::validate(&self.store, &object, &old);
+        }
+        admitted = admitted.and_then(|()| self.charge_quotas(origin, &object, Some(&old)));
+        if let Err(error) = admitted {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
+        }
+        if origin.manager.is_some()
+            && let Err(error) = check_size(&object)
+        {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
         }
         // Only Deployments count changes of their annotations too.
         let annotated =

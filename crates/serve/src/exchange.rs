@@ -345,6 +345,9 @@ impl Cluster {
             }
         }
         self.exchanges.is_pumping = false;
+        if self.exchanges.is_stopping {
+            self.forget_answers();
+        }
         self.exchanges.current = current;
     }
 

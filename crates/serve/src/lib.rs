@@ -62,7 +62,7 @@ use k8s_model::time::SECOND;
 use listen::{Call, Guard};
 use session::record::{SavedRecord, Unreadable};
 use status::failure;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -227,6 +227,19 @@ impl Server {
         format!("{scheme}://{}", self.address)
     }
 
+    /// Returns the URL in a kubeconfig: a certificate names no unspecified address.
+    fn client_url(&self) -> String {
+        match (self.tls.is_some(), self.address.ip()) {
+            (true, IpAddr::V4(ip)) if ip.is_unspecified() => {
+                format!("https://127.0.0.1:{}", self.address.port())
+            }
+            (true, IpAddr::V6(ip)) if ip.is_unspecified() => {
+                format!("https://[::1]:{}", self.address.port())
+            }
+            _ => self.url(),
+        }
+    }
+
     /// Returns the certificate of the authority that signed the server's, as PEM.
     pub fn certificate_authority(&self) -> Option<&str> {
         self.tls.as_ref().map(|tls| tls.ca.as_str())
@@ -250,7 +263,7 @@ impl Server {
         format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: loopscope\nclusters:\n- name: loopscope\n  cluster: {{server: {:?}{authority}}}\n\
              contexts:\n- name: loopscope\n  context: {{cluster: loopscope, user: loopscope}}\nusers:\n- name: loopscope\n  user: {user}\n",
-            self.url()
+            self.client_url()
         )
     }
 

@@ -59,6 +59,7 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Reply {
         warnings.push(warning);
     }
     if cluster.open.len() > open
+        && matches!(reply, Reply::Stream(..) | Reply::Socket(..))
         && let Some(inner) = cluster.open.pop()
     {
         cluster.open.push(Box::new(Labelled {

@@ -47,11 +47,16 @@ impl Hooks {
     /// Starts a server that does with each request what `judge` says, by path and `request`.
     pub fn start(judge: impl Fn(&str, &Value) -> Deed + Send + Sync + 'static) -> Hooks {
         let names = ["127.0.0.1", "localhost", "judge.hooks.svc"].map(str::to_owned);
+        Hooks::with_certificate(CertificateParams::new(names).unwrap(), judge)
+    }
+
+    /// Starts a server whose certificate is signed by itself.
+    pub fn with_certificate(
+        params: CertificateParams,
+        judge: impl Fn(&str, &Value) -> Deed + Send + Sync + 'static,
+    ) -> Hooks {
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(names)
-            .unwrap()
-            .self_signed(&key)
-            .unwrap();
+        let certificate = params.self_signed(&key).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

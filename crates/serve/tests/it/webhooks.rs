@@ -83,6 +83,12 @@ fn a_validating_webhook_denies_with_its_own_status_and_warns() {
         (good.code, good.warnings()),
         (201, vec!["think twice".to_owned()])
     );
+    // The record keeps what would be in an audit log.
+    let record = String::from_utf8(client.get("/loopscope/record").body).unwrap();
+    assert!(
+        record.contains("\"auditAnnotations\":{\"seen\":\"yes\"}"),
+        "{record}"
+    );
     let metrics = String::from_utf8(client.get("/metrics").body).unwrap();
     for line in [
         "apiserver_admission_webhook_request_total{code=\"403\",name=\"judge.example.com\",operation=\"CREATE\",rejected=\"true\",type=\"validating\"} 1",
@@ -398,6 +404,7 @@ fn failure_policy_decides_about_a_call_that_fails() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods)]
 fn a_slow_webhook_holds_up_nobody_else() {
     let hooks = Hooks::start(|_, _| Deed::Late(Duration::from_secs(2), json!({ "allowed": true })));
     let server = server(Backends::new());
@@ -802,6 +809,55 @@ fn a_replay_calls_no_webhook_and_ends_the_same() {
         String::from_utf8_lossy(&other.get("/loopscope/record").body),
         record
     );
+}
+
+#[test]
+fn a_certificate_that_is_its_own_authority_is_trusted_for_its_names_alone() {
+    let params = |name: &str| {
+        let mut params = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        params
+    };
+    let server = server(Backends::new());
+    let client = Client::http(&server);
+    let good = Hooks::with_certificate(params("127.0.0.1"), |_, _| allowed());
+    let own = hook("good.example.com", good.url("/"), &json!({}));
+    register(&client, VALIDATING, "good", &[own]);
+    assert_eq!(client.post(MAPS, &map("one")).code, 201);
+    assert_eq!(good.paths().len(), 1);
+    let other = Hooks::with_certificate(params("elsewhere.example.com"), |_, _| allowed());
+    let own = hook("other.example.com", other.url("/"), &json!({}));
+    register(&client, VALIDATING, "other", &[own]);
+    let refused = client.post(MAPS, &map("two"));
+    let words = "tls: failed to verify certificate: x509: certificate is not valid for 127.0.0.1";
+    assert!(refused.message().ends_with(words), "{}", refused.message());
+    assert!(other.paths().is_empty());
+}
+
+#[test]
+fn a_server_stops_while_it_waits_for_a_webhook() {
+    let hooks = Hooks::start(|_, _| Deed::Late(Duration::from_secs(8), json!({ "allowed": true })));
+    let server = server(Backends::new());
+    let client = Client::http(&server);
+    let more = json!({ "rules": [rule(&["CREATE"], "", &["pods"])] });
+    let own = hook("judge.example.com", hooks.url("/"), &more);
+    register(&client, VALIDATING, "judge", &[own]);
+    let deployment = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" },
+        "spec": { "replicas": 1, "selector": { "matchLabels": { "app": "web" } }, "template": {
+            "metadata": { "labels": { "app": "web" } }, "spec": { "containers": [{ "name": "c", "image": "nginx" }] } } } });
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    assert_eq!(client.post(path, &deployment).code, 201);
+    let waiting = std::thread::spawn(move || {
+        let body = json!({ "seconds": 60 });
+        client.post("/loopscope/time", &body).code
+    });
+    while hooks.received().is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // It does not wait for the answer.
+    drop(server);
+    // The client has an answer, or none.
+    let _ = waiting.join();
 }
 
 #[test]
