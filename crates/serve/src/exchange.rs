@@ -22,8 +22,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Attempts after which webhooks count as out of reach: whatever they are asked changes each time.
-const MAX_ATTEMPTS: u32 = 24;
+/// Answers that may be outdated by other writes before webhooks count as out of reach.
+const MAX_OUTDATED: u32 = 24;
 /// Interval at which open requests are looked after while the cluster waits for answers.
 const PUMP_WAIT: Duration = Duration::from_millis(20);
 
@@ -31,7 +31,8 @@ const PUMP_WAIT: Duration = Duration::from_millis(20);
 #[derive(Default)]
 pub struct Exchange {
     calls: Vec<NumberedCall>,
-    attempts: u32,
+    /// Number of times that an answer was outdated.
+    outdated: u32,
     /// Seed of the names and uids of an attempt that calls webhooks.
     seed: Option<u64>,
 }
@@ -183,10 +184,9 @@ impl Cluster {
         run: impl Fn(&mut Host) -> T,
     ) -> Option<(T, Option<Rc<AdmissionAnswers>>)> {
         loop {
-            exchange.attempts += 1;
             let before = self.host.clone();
             let answers = exchange.answers();
-            let reaches = exchange.attempts <= MAX_ATTEMPTS && !self.exchanges.is_stopping;
+            let reaches = exchange.outdated <= MAX_OUTDATED && !self.exchanges.is_stopping;
             let reach = reaches.then(|| self.exchanges.reach.clone());
             let server = &mut self.host.sim.server;
             server.begin_admission(reach, answers.clone());
@@ -217,6 +217,7 @@ impl Cluster {
                 exchange.seed = Some(rng.bits() ^ self.exchanges.last_number.rotate_left(32));
                 continue;
             }
+            exchange.outdated += u32::from(exchange.calls.len() > same);
             exchange.calls.truncate(same);
             if same < done.answered.len() {
                 // It asks something else now.

@@ -92,6 +92,42 @@ fn a_certificate_names_the_administrator_and_others_are_anonymous() {
 }
 
 #[test]
+fn whatever_comes_instead_of_tls_concerns_nobody_else() {
+    use std::io::{Read, Write};
+    let server = server(with_tls());
+    for bytes in [
+        &b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"[..],
+        b"\x16\x03\x01\xff\xff",
+        &[0xff; 5_000],
+        b"",
+    ] {
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        // The server may close while this is sent.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    }
+    let admin = Client::of_kubeconfig(&server, &server.kubeconfig(None));
+    for token in ["a.b.c", "..", "", "eyJhbGciOiJub25lIn0.e30."] {
+        let mut odd = admin.clone();
+        odd.headers
+            .push(("authorization".to_owned(), format!("Bearer {token}")));
+        // The certificate is asked first.
+        assert_eq!(odd.get(PODS).code, 200, "{token}");
+        let without = server
+            .kubeconfig(None)
+            .replace("client-certificate-data", "x");
+        let mut odd = Client::of_kubeconfig(&server, &without.replace("client-key-data", "y"));
+        odd.headers
+            .push(("authorization".to_owned(), format!("Bearer {token}")));
+        let code = if token.is_empty() { 403 } else { 401 };
+        assert_eq!(odd.get(PODS).code, code, "{token}");
+    }
+}
+
+#[test]
 fn tokens_over_tls_are_users() {
     let server = server(ServeOptions {
         token: Some("secret".to_owned()),

@@ -327,6 +327,36 @@ fn control_loops_meet_webhooks_too() {
 }
 
 #[test]
+fn one_line_may_need_many_answers() {
+    let hooks = Hooks::start(|_, _| Deed::Answer(patch(&set("/data/seen", "yes"))));
+    let server = server(Backends::new());
+    let client = Client::http(&server);
+    let own = hook("judge.example.com", hooks.url("/"), &json!({}));
+    let configuration = json!({ "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
+        "metadata": { "name": "judge" }, "webhooks": [own] });
+    let maps = (0..40).map(|index| map(&format!("m{index}")).to_string());
+    let all: Vec<String> = [configuration.to_string()]
+        .into_iter()
+        .chain(maps)
+        .collect();
+    let applied = client.send(
+        "POST",
+        "/loopscope/apply",
+        "text/plain",
+        &all.join("\n---\n"),
+    );
+    assert_eq!(applied.json()["failed"], false, "{}", applied.json());
+    assert_eq!(hooks.paths().len(), 40);
+    let found = client.get(MAPS).json();
+    let seen = found["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|map| map["data"]["seen"] == "yes");
+    assert_eq!(seen.count(), 40);
+}
+
+#[test]
 fn failure_policy_decides_about_a_call_that_fails() {
     let hooks = Hooks::start(|path, _| match path {
         "/500" => Deed::Fail(500, "boom"),
