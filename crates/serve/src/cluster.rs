@@ -410,7 +410,7 @@ impl Cluster {
 
     /// Sends a request to the API server; a write is recorded. Manifests and commands go through `act`.
     pub(super) fn send(&mut self, request: Request) -> Response {
-        let place = (self.host.steps, self.host.sim.now());
+        let place = self.place();
         let (response, answers) = match self.calls_webhooks() && !request.is_read() {
             true => match self.attempt_request(|host| host.sim.request(&request)) {
                 Some(done) => done,
@@ -434,7 +434,7 @@ impl Cluster {
 
     /// Sends a request of the server's own, which is recorded.
     pub(super) fn send_own(&mut self, request: Request) {
-        let place = (self.host.steps, self.host.sim.now());
+        let place = self.place();
         let (_, answers) = self.attempt_action(|host| host.sim.request(&request));
         self.record_answers(place, answers);
         self.record(Action::Request(Rc::new(request)));
@@ -443,7 +443,7 @@ impl Cluster {
 
     /// Runs a command as the page does.
     pub fn act(&mut self, command: Action) -> actions::ActionResult {
-        let place = (self.host.steps, self.host.sim.now());
+        let place = self.place();
         let may_call =
             self.calls_webhooks() || matches!(command, Action::Apply(_) | Action::Kubectl(_));
         let (answer, answers) = match may_call {
@@ -459,7 +459,7 @@ impl Cluster {
 
     /// Acts on a client's command in a container.
     pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
-        let place = (self.host.steps, self.host.sim.now());
+        let place = self.place();
         let run = |host: &mut Host| host.waiting.remotes.act(&mut host.sim, id, &act);
         let (output, answers) = match self.calls_webhooks() {
             true => self.attempt_action(run),
@@ -474,7 +474,7 @@ impl Cluster {
 
     /// Acts on a kubectl command beside the terminal; returns it if it has ended.
     pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
-        let place = (self.host.steps, self.host.sim.now());
+        let place = self.place();
         let run = |host: &mut Host| host.waiting.beside.act(&mut host.sim, id, &act);
         let (changed, answers) = self.attempt_action(run);
         if changed {

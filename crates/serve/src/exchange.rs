@@ -72,6 +72,15 @@ impl Exchange {
     }
 }
 
+/// Place in a history.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Tasks run before it.
+    steps: u64,
+    /// Virtual time.
+    time: Time,
+}
+
 /// Request of a client with the state of its attempts.
 pub struct Incoming {
     pub request: Box<HttpRequest>,
@@ -276,7 +285,7 @@ impl Cluster {
             if budget == 0 || self.awaits_answer() {
                 return false;
             }
-            let place = (self.host.steps, self.host.sim.now());
+            let place = self.place();
             let mut exchange = self.exchanges.task.take().unwrap_or_default();
             let Some((cost, answers)) = self.attempt(&mut exchange, Host::step) else {
                 self.exchanges.task = Some(exchange);
@@ -288,16 +297,20 @@ impl Cluster {
         self.host.advance(to, 1).done
     }
 
+    /// Returns the place in the history of what comes next.
+    pub(super) fn place(&self) -> Place {
+        Place {
+            steps: self.host.steps,
+            time: self.host.sim.now(),
+        }
+    }
+
     /// Records the answers of webhooks that the next action or task uses.
-    pub(super) fn record_answers(
-        &mut self,
-        (steps, time): (u64, Time),
-        answers: Option<Rc<AdmissionAnswers>>,
-    ) {
+    pub(super) fn record_answers(&mut self, place: Place, answers: Option<Rc<AdmissionAnswers>>) {
         if let Some(answers) = answers {
             self.log.push(RecordedAction {
-                steps,
-                time,
+                steps: place.steps,
+                time: place.time,
                 action: Action::Admission(answers),
             });
         }

@@ -176,11 +176,13 @@ impl Server {
         };
         let (calls, requests) = mpsc::channel();
         let (ready, started) = mpsc::channel();
-        let answers = calls.clone();
+        let inbox = Inbox {
+            sender: calls.clone(),
+            receiver: requests,
+        };
         let own_tls = tls.clone();
         let engine = std::thread::spawn(move || {
-            let (cluster, begun) = match begin(options, own_tls, authenticator, (answers, requests))
-            {
+            let (cluster, begun) = match begin(options, own_tls, authenticator, inbox) {
                 Ok(cluster) => (Some(cluster), Ok(())),
                 Err(problem) => (None, Err(problem)),
             };
@@ -288,12 +290,18 @@ impl Drop for Server {
     }
 }
 
+/// Messages to the cluster's thread.
+struct Inbox {
+    sender: mpsc::Sender<Call>,
+    receiver: mpsc::Receiver<Call>,
+}
+
 /// Creates the cluster before its first request.
 fn begin(
     options: ServeOptions,
     tls: Option<Arc<ServerTls>>,
     authenticator: Authenticator,
-    (answers, requests): (mpsc::Sender<Call>, mpsc::Receiver<Call>),
+    inbox: Inbox,
 ) -> Result<Cluster, String> {
     let mut cluster = match options.resume {
         Some(text) => {
@@ -314,8 +322,8 @@ fn begin(
         services: Rc::new(services),
     };
     let backends = options.backends.clone();
-    let caller = WebhookCaller::start(answers, options.backends);
-    cluster.connect_webhooks(caller, reach, requests);
+    let caller = WebhookCaller::start(inbox.sender, options.backends);
+    cluster.connect_webhooks(caller, reach, inbox.receiver);
     let (issuer, tokens) = (authenticator.issuer.clone(), options.tokens);
     cluster.authenticator = Some(authenticator);
     cluster.starter = Some(Box::new(move |record, pace| {

@@ -3,13 +3,14 @@
 //! Models `apiserver/pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go`, `webhook/matchconditions/matcher.go` and
 //! `webhook/errors/statuserror.go`.
 
+use super::AdmissionRequest;
 use super::calls::{
     WebhookCall, WebhookDecision, WebhookExchange, WebhookId, WebhookOutcome, WebhookVerdict,
 };
+use super::review::{self, Subject};
 use super::webhooks::{
     AdmissionPhase, AdmissionPlugin, AdmissionPlugins, Hook, Webhook, policy_decision,
 };
-use super::{AdmissionRequest, review};
 use crate::conversion;
 use crate::defaults;
 use crate::definitions::{Definitions, schema as custom_schema};
@@ -33,15 +34,6 @@ pub(crate) struct Dispatcher<'a> {
     /// Warnings for the client.
     pub warnings: &'a mut Vec<String>,
     pub origin: &'a Origin,
-}
-
-/// Objects of a request as JSON, in the API version in which a webhook matches it.
-struct Subject {
-    api_version: String,
-    /// New object; null for a deletion.
-    object: Value,
-    /// Stored object, or null.
-    old: Value,
 }
 
 /// Judgement of a webhook.
@@ -251,13 +243,9 @@ impl<'a> Dispatcher<'a> {
         subject: &Subject,
     ) -> Judgement {
         let name = &webhook.id.name;
-        let review = review::request(
-            request,
-            (&subject.object, &subject.old),
-            &subject.api_version,
-            &review::user(self.origin),
-            (&self.options(request.operation), self.exchange.dry_run),
-        );
+        let (user, options) = (review::user(self.origin), self.options(request.operation));
+        let dry_run = self.exchange.dry_run;
+        let review = review::request(request, subject, &user, &options, dry_run);
         let decide = |exchange: &mut WebhookExchange, verdict, code| {
             decided(exchange, webhook, request, verdict, code);
         };

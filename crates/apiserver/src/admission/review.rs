@@ -68,14 +68,25 @@ pub(super) fn shown(
     }
 }
 
-/// Returns the `request` of a review, without its uid; `object` is the object as it is now, null for a deletion.
+/// Objects of a request as JSON, in the API version in which a webhook matches it.
+pub(super) struct Subject {
+    /// API version.
+    pub api_version: String,
+    /// New object; null for a deletion.
+    pub object: Value,
+    /// Stored object, or null.
+    pub old: Value,
+}
+
+/// Returns the `request` of a review, without its uid.
 pub(super) fn request(
     request: AdmissionRequest<'_>,
-    (object, old): (&Value, &Value),
-    api_version: &str,
+    subject: &Subject,
     user: &UserInfo,
-    (options, dry_run): (&Value, bool),
+    options: &Value,
+    dry_run: bool,
 ) -> Value {
+    let api_version = &*subject.api_version;
     let kind = request.object.kind;
     let split = |api_version: &str| match api_version.split_once('/') {
         Some((group, version)) => (group.to_owned(), version.to_owned()),
@@ -103,7 +114,7 @@ pub(super) fn request(
         "kind": group_kind(api_version), "resource": resource(api_version),
         "requestKind": group_kind(&requested), "requestResource": resource(&requested),
         "operation": request.operation, "userInfo": user_info,
-        "object": object, "oldObject": old, "dryRun": dry_run, "options": options,
+        "object": subject.object, "oldObject": subject.old, "dryRun": dry_run, "options": options,
     });
     let part = request.subresource.word();
     if !part.is_empty() {
