@@ -237,7 +237,7 @@ fn kubectl_waits_watches_drains_and_reads_logs() {
     );
     says("logs talk", "", "hello");
     says("delete pod talk --wait", "", "deleted");
-    says("create token default", "", "loopscope.default.default");
+    says("create token default", "", "eyJ");
     says("autoscale deployment web --min 1 --max 4", "", "autoscaled");
     says(
         "delete deployment web --cascade=foreground --timeout=20s",
