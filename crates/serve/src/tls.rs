@@ -49,7 +49,7 @@ impl ServerTls {
     /// Creates the certificates of a server that listens on an address.
     ///
     /// # Errors
-    /// What cannot be made.
+    /// The certificate or key that cannot be made.
     pub fn new(listen: IpAddr) -> Result<ServerTls, String> {
         ServerTls::generate(listen).map_err(|error| format!("certificates: {error}"))
     }

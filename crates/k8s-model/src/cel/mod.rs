@@ -58,7 +58,7 @@ impl Program {
     /// Parses an expression over the variables of an environment.
     ///
     /// # Errors
-    /// What is invalid or unknown, or not evaluated here.
+    /// Its first problem: it is invalid, or names something unknown or not evaluated here.
     pub fn in_environment(text: &str, environment: Environment) -> Result<Program, String> {
         let root = parse::read(text).map_err(|issue| parse::render(text, &[issue]))?;
         check::check(&root, environment, Functions::Evaluated)

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What a webhook does with a request.
+/// Reaction of a webhook to a request.
 pub enum Deed {
     /// Answers with a `response`, whose uid is added.
     Answer(Value),
