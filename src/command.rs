@@ -26,7 +26,7 @@ use lesson::check::Flaw;
 use lesson::format::Tongue;
 use problem::{FileProblem, Severity};
 use scenario::{Finished, Observer, Scenario, Trace};
-use serve::{ClockPace, ServeOptions, Server};
+use serve::{ClockPace, ServeOptions, Server, ServicePort};
 use session::lesson::LessonFile;
 use session::permalink::{self, Link};
 use session::record::{SavedRecord, Unreadable};
@@ -162,7 +162,7 @@ struct KubectlArgs {
 /// Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md)
 #[derive(Args)]
 struct ServeArgs {
-    /// Address and port; any address but loopback needs --token
+    /// Address and port; any address but loopback needs --tls, --token or --token-auth-file
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8001")]
     listen: SocketAddr,
     /// File that tells clients how to reach the server
@@ -195,8 +195,20 @@ struct ServeArgs {
     /// Serves the page of another folder than dist
     #[arg(long, value_name = "FOLDER")]
     page_from: Option<PathBuf>,
-    /// Bearer token that clients must send; without it whoever connects is administrator. kubectl and Helm send none over http: they need
-    /// a proxy with TLS
+    /// Serves HTTPS, with certificates that are made at each start: the kubeconfig has the administrator's
+    #[arg(long)]
+    tls: bool,
+    /// Plain HTTP, to which kubectl and Helm send no token (the default)
+    #[arg(long, overrides_with = "tls")]
+    insecure_http: bool,
+    /// File of static tokens, a line each: token,user,uid,"group1,group2"
+    #[arg(long, value_name = "FILE")]
+    token_auth_file: Option<String>,
+    /// Address of a process here that stands for a port of a Service, by which admission webhooks are called; may be repeated
+    #[arg(long, value_name = "NAMESPACE/NAME:PORT=ADDRESS:PORT", value_parser = backend)]
+    backend: Vec<(ServicePort, SocketAddr)>,
+    /// Bearer token of the administrator that clients must send; without it whoever connects over http is administrator. kubectl and Helm
+    /// send tokens over --tls alone
     #[arg(long, env = "LOOPSCOPE_TOKEN", hide_env_values = true)]
     token: Option<String>,
     #[command(flatten)]
@@ -589,6 +601,14 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
         record: args.record,
         page: args.page_from.or(args.page.then(page::page_folder)),
         token: args.token,
+        tokens: args
+            .token_auth_file
+            .as_deref()
+            .map(|file| serve::static_tokens(&read(file)?).map_err(|e| format!("{file}: {e}")))
+            .transpose()?
+            .unwrap_or_default(),
+        tls: args.tls && !args.insecure_http,
+        backends: args.backend.into_iter().collect(),
         pace: match args.speed {
             _ if args.jump => ClockPace::Leap,
             0.0 => ClockPace::Held,
@@ -607,6 +627,14 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
         ..ClusterConfig::with_nodes(args.nodes as usize)
     };
     let (token, page) = (options.token.clone(), options.page.is_some());
+    let access = match (options.tls, token.is_some() || !options.tokens.is_empty()) {
+        (true, _) => Access::Tls,
+        (false, true) => Access::Token,
+        (false, false) => Access::Open,
+    };
+    if page && options.tls && token.is_none() {
+        return Err("the page has no client certificate: with --tls it needs --token".to_string());
+    }
     if options
         .page
         .as_ref()
@@ -615,12 +643,12 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
         return Err("the page is not built: make dist builds it, --page-from names another folder than dist".to_string());
     }
     let server = Server::start(options)?;
-    std::fs::write(&file, server.kubeconfig(token.as_deref()))
+    write_private(&file, &server.kubeconfig(token.as_deref()))
         .map_err(|e| format!("{file}: {e}"))?;
     let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
     let mut told = format!(
-        "serving at http://{}\nexport KUBECONFIG={}\n",
-        server.address(),
+        "serving at {}\nexport KUBECONFIG={}\n",
+        server.url(),
         path.display()
     );
     if page {
@@ -629,27 +657,70 @@ fn serve(args: ServeArgs) -> Result<u8, String> {
             format!("&token={token}")
         });
         told += &format!(
-            "page:      http://{}/page/?follow{}\n",
-            server.address(),
+            "page:      {}/page/?follow{}\n",
+            server.url(),
             token.unwrap_or_default()
         );
     }
-    eprintln!("{}", access_note(token.is_some()));
+    eprintln!("{}", access_note(access));
     // A reader that has read the address may close the pipe.
     let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
 }
 
+/// Writes a file that holds credentials: a new one is for its owner alone.
+fn write_private(file: &str, text: &str) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())
+}
+
+/// Credentials that a server asks its clients for.
+#[derive(Clone, Copy)]
+enum Access {
+    /// None, over HTTP.
+    Open,
+    /// A token, over HTTP.
+    Token,
+    /// A certificate or a token, over HTTPS.
+    Tls,
+}
+
 /// Note about the clients that a server admits, and about those that cannot send its token.
-fn access_note(guarded: bool) -> &'static str {
-    if guarded {
-        "note: kubectl and Helm send no token over plain http, and the server has no TLS: the kubeconfig lets in clients that send it \
-         (curl, client libraries). For kubectl and Helm put a proxy with TLS in front and name its https address in the kubeconfig, or \
-         leave out --token and reach 127.0.0.1 through a tunnel (ssh -L); see docs/serve.md"
-    } else {
-        "note: whoever connects from this machine is administrator of the cluster, whatever token is sent; --token asks for one"
+fn access_note(access: Access) -> &'static str {
+    match access {
+        Access::Tls => {
+            "note: the kubeconfig has the credentials of the administrator; clients without any are anonymous, and RBAC decides about them"
+        }
+        Access::Token => {
+            "note: kubectl and Helm send no token over plain http: the kubeconfig lets in clients that send it (curl, client libraries). \
+             For kubectl and Helm add --tls; see docs/serve.md"
+        }
+        Access::Open => {
+            "note: whoever connects from this machine without a token is administrator of the cluster; --tls asks for a certificate, \
+             --token for a token"
+        }
     }
+}
+
+/// Reads a backend: `hooks/judge:443=127.0.0.1:9443`.
+fn backend(text: &str) -> Result<(ServicePort, SocketAddr), String> {
+    let read = || {
+        let (service, address) = text.split_once('=')?;
+        let (namespace, rest) = service.split_once('/')?;
+        let (name, port) = rest.split_once(':').unwrap_or((rest, "443"));
+        let service = ServicePort {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            port: port.parse().ok()?,
+        };
+        let is_named = !namespace.is_empty() && !name.is_empty();
+        is_named.then_some((service, address.parse().ok()?))
+    };
+    read().ok_or_else(|| "a backend such as hooks/judge:443=127.0.0.1:9443 is needed".to_string())
 }
 
 fn replay(args: &ReplayArgs) -> Result<u8, String> {

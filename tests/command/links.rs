@@ -193,6 +193,7 @@ fn told(action: &Action) -> String {
         Action::Poll => "poll".to_owned(),
         Action::Request(request) => format!("request {}", request.command),
         Action::Client(call) => format!("client {}", call.line),
+        Action::Admission(answers) => format!("admission {}", answers.answers.len()),
         Action::Remote(..) => "remote".to_owned(),
         Action::Beside(..) => "beside".to_owned(),
         Action::Interrupt => "interrupt".to_owned(),

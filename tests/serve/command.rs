@@ -190,7 +190,7 @@ fn serve_prints_who_may_connect() {
         "{guarded}"
     );
     assert!(
-        guarded.contains("proxy") && !guarded.contains("secret"),
+        guarded.contains("--tls") && !guarded.contains("secret"),
         "{guarded}"
     );
     let help = Command::new(env!("CARGO_BIN_EXE_loopscope"))
@@ -198,7 +198,7 @@ fn serve_prints_who_may_connect() {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&help.stdout);
-    let (_, flag) = text.split_once("      --token").unwrap();
+    let (_, flag) = text.split_once("      --token <").unwrap();
     assert!(
         flag.split("--").next().unwrap().contains("kubectl"),
         "{flag}"

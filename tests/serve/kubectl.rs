@@ -59,6 +59,33 @@ pub fn text(output: &Output) -> String {
     )
 }
 
+#[test]
+fn kubectl_sends_certificates_and_tokens_over_tls() {
+    let Some(kubectl) = client("kubectl") else {
+        return;
+    };
+    let server = Server::start(ServeOptions {
+        pace: ClockPace::Held,
+        tls: true,
+        ..ServeOptions::default()
+    })
+    .unwrap();
+    let home = home(&server, "kubectl-tls");
+    let ask = |line: &str| text(&run(&kubectl, &home, &split(line), ""));
+    let admin = ask("auth whoami -o jsonpath={.status.userInfo.username}");
+    assert_eq!(admin, "kubernetes-admin");
+    let token = ask("create token default --duration=600s");
+    assert_eq!(token.trim().matches('.').count(), 2, "{token}");
+    std::fs::write(home.join("config"), server.kubeconfig(Some(token.trim()))).unwrap();
+    let account = ask("auth whoami -o jsonpath={.status.userInfo.username}");
+    assert_eq!(account, "system:serviceaccount:default:default");
+    let refused = ask("get pods");
+    let words = "User \"system:serviceaccount:default:default\" cannot list resource \"pods\"";
+    assert!(refused.contains(words), "{refused}");
+    std::fs::write(home.join("config"), server.kubeconfig(Some("x"))).unwrap();
+    assert!(ask("get pods").contains("(Unauthorized)"));
+}
+
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 3\n  selector: {matchLabels: {app: web}}\n  \
     template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: nginx, image: 'nginx:1.27'}]}\n---\napiVersion: v1\nkind: \
     Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n";
@@ -210,7 +237,7 @@ fn kubectl_waits_watches_drains_and_reads_logs() {
     );
     says("logs talk", "", "hello");
     says("delete pod talk --wait", "", "deleted");
-    says("create token default", "", "loopscope.default.default");
+    says("create token default", "", "eyJ");
     says("autoscale deployment web --min 1 --max 4", "", "autoscaled");
     says(
         "delete deployment web --cascade=foreground --timeout=20s",

@@ -1,7 +1,7 @@
 //! Actions of a person, a client or a scenario on a cluster, as data: created by buttons, stored in histories and links, and replayed.
 
 use crate::legacy;
-use apiserver::Request;
+use apiserver::{AdmissionAnswers, Request};
 use fault::{ClientCall, Fault};
 use kubectl::{BesideAct, RemoteAct};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub enum Action {
     Beside(u32, Rc<BesideAct>),
     /// Lets the faults on clients act on an exchange with one, which a server has examined.
     Client(Rc<ClientCall>),
+    /// Holds the answers of admission webhooks to the calls of the next action or task.
+    Admission(Rc<AdmissionAnswers>),
     /// Ends the newest waiting command of the terminal. Links of earlier versions have it.
     Interrupt,
     /// Presses Ctrl+C for the waiting command of the terminal with this number.
@@ -58,6 +60,7 @@ impl fmt::Display for Action {
             Action::Client(call) => f.write_str(&call.line),
             Action::Remote(..)
             | Action::Beside(..)
+            | Action::Admission(_)
             | Action::Poll
             | Action::Interrupt
             | Action::Stop(_) => Ok(()),

@@ -39,6 +39,14 @@ impl Host {
 
     /// Runs an action. A command of a client does not affect those of the terminal that still wait.
     pub fn run(&mut self, action: &Action) -> ActionResult {
+        let result = self.run_with_answers(action);
+        if !matches!(action, Action::Admission(_)) {
+            self.sim.server.end_admission();
+        }
+        result
+    }
+
+    fn run_with_answers(&mut self, action: &Action) -> ActionResult {
         let Host { sim, waiting, .. } = self;
         match action {
             Action::Apply(manifest) => apply(sim, manifest),
@@ -74,6 +82,10 @@ impl Host {
                     failure: result.err().map(|error| error.message),
                     ..ActionResult::default()
                 }
+            }
+            Action::Admission(answers) => {
+                sim.server.begin_admission(None, Some(answers.clone()));
+                ActionResult::default()
             }
             Action::Client(call) => ActionResult {
                 changed: sim.disturb_client(call).is_some(),

@@ -3,7 +3,12 @@
 //! Models `apiserver/pkg/endpoints/handlers/{create,update}.go`, the strategies of `pkg/registry`, and for custom objects
 //! `apiextensions-apiserver/pkg/registry/customresource/{strategy,etcd}.go`.
 
-use super::admission::{self, limit_ranger, persistent_volume_claim_resize, pod_security};
+use super::admission::calls::WebhookExchange;
+use super::admission::dispatcher::Dispatcher;
+use super::admission::webhooks::AdmissionPlugins;
+use super::admission::{
+    self, AdmissionRequest, limit_ranger, persistent_volume_claim_resize, pod_security,
+};
 use super::authorizer::Authorizer;
 use super::definitions::{Definition, Definitions, rules, schema as custom_schema};
 use super::error::{ApiError, StatusReason};
@@ -22,6 +27,8 @@ pub(super) struct Decoder<'a> {
     pub store: &'a mut Store,
     pub definitions: &'a Definitions,
     pub options: &'a ServerOptions,
+    pub plugins: &'a AdmissionPlugins,
+    pub exchange: &'a mut WebhookExchange,
     /// Warnings for the client.
     pub warnings: &'a mut Vec<String>,
 }
@@ -32,15 +39,6 @@ pub(super) struct Decoded {
     pub object: Object,
     /// Object as submitted, with defaults, if it differs: the client manages its fields.
     pub submitted: Option<Object>,
-}
-
-impl From<Object> for Decoded {
-    fn from(object: Object) -> Decoded {
-        Decoded {
-            object,
-            submitted: None,
-        }
-    }
 }
 
 impl Decoder<'_> {
@@ -64,9 +62,7 @@ impl Decoder<'_> {
             .unwrap_or("")
             .to_string();
         if kind.is_custom() {
-            return self
-                .custom_object(origin, kind, value, old)
-                .map(Decoded::from);
+            return self.custom_object(origin, kind, value, old);
         }
         let unknown = origin
             .manager
@@ -147,6 +143,10 @@ impl Decoder<'_> {
         {
             rolling.remove("maxUnavailable");
         }
+        if let Some(mutated) = self.mutated(origin, kind, &value, old)? {
+            submitted.get_or_insert(value);
+            value = mutated;
+        }
         if kind == Kind::CertificateSigningRequest && old.is_none() {
             certificates::note_requester(origin, &mut value);
         }
@@ -154,7 +154,7 @@ impl Decoder<'_> {
             self.identify_job(&mut value);
         }
         if old.is_none() && limit_ranger::has_ranges(self.store, kind, &value) {
-            submitted = Some(value.clone());
+            submitted.get_or_insert_with(|| value.clone());
             limit_ranger::fill_defaults(self.store, kind, &mut value);
         }
         let mut errors = match old {
@@ -192,6 +192,67 @@ impl Decoder<'_> {
         }
         let submitted = submitted.and_then(|value| Object::from_value(kind, value).ok());
         Ok(Decoded { object, submitted })
+    }
+
+    /// Passes an object through mutating admission, which precedes validation, if a webhook or a policy of a cluster takes part in it;
+    /// returns the object if it was changed. Otherwise the stock plugins admit it later.
+    fn mutated(
+        &mut self,
+        origin: &Origin,
+        kind: Kind,
+        value: &Value,
+        old: Option<&Rc<Object>>,
+    ) -> Result<Option<Value>, ApiError> {
+        if self.plugins.is_empty() {
+            return Ok(None);
+        }
+        let Ok(mut object) = Object::from_value(kind, value.clone()) else {
+            return Ok(None);
+        };
+        if kind.info().namespaced && object.meta.namespace.is_empty() {
+            object.meta.namespace = "default".into();
+        }
+        let before = object.clone();
+        let manager = origin.manager.as_ref();
+        let request = AdmissionRequest {
+            operation: if old.is_some() { "UPDATE" } else { "CREATE" },
+            subresource: manager.map_or(Subresource::Main, |manager| manager.subresource),
+            object: &before,
+            old: old.map(|old| &**old),
+            api_version: None,
+        };
+        let mut dispatcher = Dispatcher {
+            plugins: self.plugins,
+            store: self.store,
+            definitions: self.definitions,
+            exchange: self.exchange,
+            warnings: self.warnings,
+            origin,
+        };
+        if !dispatcher.mutates(request) {
+            return Ok(None);
+        }
+        let mut result = Ok(());
+        if old.is_none() {
+            result = admission::check_namespace(dispatcher.store, &object)
+                .and_then(|()| admission::admit(dispatcher.store, &mut object));
+        }
+        let request = AdmissionRequest {
+            object: &object,
+            ..request
+        };
+        let result = result.and_then(|()| dispatcher.mutate(request));
+        match result {
+            Ok(mutated) => {
+                let object = mutated.as_ref().unwrap_or(&object);
+                Ok((*object != before).then(|| object.to_value()))
+            }
+            Err(error) => {
+                let key = ObjectRef::new(kind, &before.meta.namespace, &before.meta.name);
+                self.store.refuse(origin, key, &error, Why::Asked);
+                Err(error)
+            }
+        }
     }
 
     /// Returns the refusal of an invalid new object by mutating admission, which precedes validation.
@@ -294,7 +355,7 @@ impl Decoder<'_> {
         kind: Kind,
         mut value: Value,
         old: Option<&Rc<Object>>,
-    ) -> Result<Object, ApiError> {
+    ) -> Result<Decoded, ApiError> {
         let definition = self.defined(kind)?;
         match old {
             Some(old) => self.check_preconditions(origin, &value, old)?,
@@ -345,7 +406,7 @@ impl Decoder<'_> {
                     "{kind_name} in version {:?} cannot be handled as a {kind_name}: strict decoding error: {all}",
                     version.name
                 );
-                return self.refused(origin, kind, &name, ApiError::bad_request(message));
+                self.refused(origin, kind, &name, ApiError::bad_request(message))?;
             }
             Unknown::Warn => {
                 self.warnings
@@ -366,6 +427,11 @@ impl Decoder<'_> {
         }
         custom_schema::drop_nulls(&version.schema, &mut value, 0);
         custom_schema::default(&version.schema, &mut value, 0);
+        let mut submitted = None;
+        if let Some(mutated) = self.mutated(origin, kind, &value, old)? {
+            submitted = Object::from_value(kind, value).ok();
+            value = mutated;
+        }
         let mut errors = validation::validate_metadata(kind, &value);
         errors.extend(
             before
@@ -391,9 +457,10 @@ impl Decoder<'_> {
         );
         if !errors.is_empty() {
             let error = ApiError::invalid_fields(&kind.group_kind(), &name, &errors);
-            return self.refused(origin, kind, &name, error);
+            self.refused(origin, kind, &name, error)?;
         }
-        Object::from_value(kind, value).map_err(ApiError::bad_request)
+        let object = Object::from_value(kind, value).map_err(ApiError::bad_request)?;
+        Ok(Decoded { object, submitted })
     }
 
     fn refused(

@@ -26,6 +26,30 @@ pub enum StatusReason {
     Unknown,
 }
 
+impl StatusReason {
+    /// Reads the reason of a `Status`.
+    pub fn read(text: &str) -> StatusReason {
+        let known = [
+            StatusReason::NotFound,
+            StatusReason::AlreadyExists,
+            StatusReason::Conflict,
+            StatusReason::Invalid,
+            StatusReason::Forbidden,
+            StatusReason::BadRequest,
+            StatusReason::TooManyRequests,
+            StatusReason::InternalError,
+            StatusReason::MethodNotAllowed,
+            StatusReason::UnsupportedMediaType,
+            StatusReason::Timeout,
+            StatusReason::Expired,
+        ];
+        let named = known
+            .into_iter()
+            .find(|reason| format!("{reason:?}") == text);
+        named.unwrap_or(StatusReason::Unknown)
+    }
+}
+
 /// Error returned by the API server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiError {
@@ -54,6 +78,8 @@ pub enum Cause {
     FieldManagers(Vec<FieldManagerConflict>),
     /// Pod security level that the Pod violates, such as `restricted`.
     PodSecurity(Str),
+    /// `Status` with which an admission webhook denies the request.
+    Webhook(serde_json::Value),
 }
 
 /// Field that an apply would take from another manager.

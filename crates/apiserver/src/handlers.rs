@@ -43,6 +43,7 @@ impl ApiServer {
         if request.options.dry_run {
             let mut copy = self.clone();
             let mut response = copy.serve(origin, request);
+            self.webhooks = copy.webhooks.clone();
             if let Ok(Content::Object(object) | Content::Created(object)) = &mut response.result {
                 response.managed_fields = managers::managed_fields(&copy.store, &object.key());
                 // An object that is not stored has no resourceVersion.
@@ -57,7 +58,13 @@ impl ApiServer {
 
     fn serve(&mut self, origin: &Origin, request: &Request) -> Response {
         self.warnings.clear();
+        self.webhooks.dry_run = request.options.dry_run;
+        self.webhooks.options = match self.admission_plugins.has_webhooks() {
+            true => Rc::new(request.options.shown()),
+            false => Rc::default(),
+        };
         let result = self.route(origin, request);
+        (self.webhooks.dry_run, self.webhooks.options) = (false, Rc::default());
         Response {
             result,
             managed_fields: Value::Null,
@@ -126,6 +133,8 @@ impl ApiServer {
             store: &mut self.store,
             definitions: &self.definitions,
             options: &self.options,
+            plugins: &self.admission_plugins,
+            exchange: &mut self.webhooks,
             warnings: &mut self.warnings,
         }
     }
@@ -181,7 +190,7 @@ impl ApiServer {
         let Decoded { object, submitted } = self.decoder().object(&origin, value, Some(&old))?;
         let origin = managers::with_submitted(&origin, submitted);
         self.check_disturbance(&origin, &old, &Why::Asked)?;
-        self.update_latest(&origin, object, Why::Asked)
+        self.update_decoded(&origin, object, Why::Asked)
             .map(Content::Object)
     }
 
@@ -367,7 +376,7 @@ impl ApiServer {
             let Decoded { object, submitted } =
                 self.decoder().object(&origin, patched, Some(&old))?;
             let origin = managers::with_submitted(&origin, submitted);
-            return self.update_latest(&origin, object, why);
+            return self.update_decoded(&origin, object, why);
         }
         self.write_subresource(origin, subresource, patched, &old, why)
     }

@@ -39,6 +39,10 @@ mod strategies;
 pub mod validation;
 pub mod why;
 
+pub use admission::calls::{
+    AdmissionAnswers, ServicePort, WebhookAnswer, WebhookCall, WebhookDecision, WebhookExchange,
+    WebhookId, WebhookOutcome, WebhookReach, WebhookVerdict,
+};
 pub use admission::resource_quota;
 pub use authorizer::bootstrap;
 pub use authorizer::{Attributes, Authorizer, PolicyRule, UserInfo};

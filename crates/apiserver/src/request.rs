@@ -153,6 +153,32 @@ pub struct RequestOptions {
     pub deletion: DeleteOptions,
 }
 
+impl RequestOptions {
+    /// Returns the options of a write as JSON, as `CreateOptions` and the like of `meta/v1` have them.
+    pub(super) fn shown(&self) -> Value {
+        let mut shown = serde_json::to_value(&self.deletion).unwrap_or_default();
+        if !shown.is_object() {
+            shown = Value::Object(serde_json::Map::new());
+        }
+        if let Some(policy) = self.deletion.propagation_policy {
+            shown["propagationPolicy"] = format!("{policy:?}").into();
+        }
+        if self.dry_run {
+            shown["dryRun"] = serde_json::json!(["All"]);
+        }
+        if !self.field_manager.is_empty() {
+            shown["fieldManager"] = self.field_manager.as_str().into();
+        }
+        let validation = match self.field_validation {
+            Unknown::Refuse => "Strict",
+            Unknown::Warn => "Warn",
+            Unknown::Drop => "Ignore",
+        };
+        shown["fieldValidation"] = validation.into();
+        shown
+    }
+}
+
 /// Options of reads: `ListOptions` of `meta/v1`, of which a get has the resourceVersion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -144,6 +144,23 @@ pub(super) fn desired_replicas(scale: &Value) -> Result<i64, String> {
     })
 }
 
+/// Returns the merge patch that sets the desired replicas of an object.
+///
+/// # Errors
+/// The kind has no scale subresource.
+pub(super) fn replicas_change(
+    definitions: &Definitions,
+    key: &ObjectRef,
+    replicas: i64,
+) -> Result<Value, ApiError> {
+    let path = match key.kind {
+        Kind::Custom(_) => scale_paths(definitions, key)?.replicas,
+        _ => ".spec.replicas".into(),
+    };
+    let names = path.trim_start_matches('.').rsplit('.');
+    Ok(names.fold(json!(replicas), |inner, name| json!({ name: inner })))
+}
+
 /// Refuses a `Scale` with another uid or resourceVersion than the stored object.
 pub(super) fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
     let text = |field: &str| wanted["metadata"][field].as_str().unwrap_or("");
@@ -201,8 +218,8 @@ impl ApiServer {
         replicas: i64,
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
-        let paths = match key.kind {
-            Kind::Custom(_) => scale_paths(&self.definitions, key)?,
+        match key.kind {
+            Kind::Custom(_) => {}
             _ if replicas < 0 => {
                 let field = FieldError {
                     field: "spec.replicas".into(),
@@ -214,16 +231,9 @@ impl ApiServer {
                 self.refuse(origin, key.clone(), &error, why);
                 return Err(error);
             }
-            _ => ScalePaths {
-                replicas: ".spec.replicas".into(),
-                ..ScalePaths::default()
-            },
-        };
-        let change = paths
-            .replicas
-            .trim_start_matches('.')
-            .rsplit('.')
-            .fold(json!(replicas), |inner, name| json!({ name: inner }));
+            _ => {}
+        }
+        let change = replicas_change(&self.definitions, key, replicas)?;
         self.patch(origin, key, Subresource::Main, &Patch::merge(change), why)
     }
 }

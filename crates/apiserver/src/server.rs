@@ -5,7 +5,9 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
-use super::admission::webhooks::{AdmissionPhase, AdmissionPlugins};
+use super::admission::calls::WebhookExchange;
+use super::admission::dispatcher::Dispatcher;
+use super::admission::webhooks::AdmissionPlugins;
 use super::admission::{self, AdmissionRequest, limit_ranger, pod_security, resource_quota};
 use super::authorizer::UserInfo;
 use super::definitions::Definitions;
@@ -86,6 +88,8 @@ pub struct ApiServer {
     pub(super) definitions: Definitions,
     /// Webhooks and policies.
     pub(super) admission_plugins: AdmissionPlugins,
+    /// Calls of webhooks and their answers.
+    pub webhooks: WebhookExchange,
     /// Options of the server.
     pub options: ServerOptions,
     /// Injected conflicts: writes of controllers to be refused once.
@@ -121,6 +125,7 @@ impl ApiServer {
             store: Store::new(epoch, seed),
             definitions: Definitions::default(),
             admission_plugins: AdmissionPlugins::default(),
+            webhooks: WebhookExchange::default(),
             options: ServerOptions::default(),
             conflicts: Vec::new(),
             warnings: Vec::new(),
@@ -131,6 +136,11 @@ impl ApiServer {
     /// Returns the custom kinds.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
+    }
+
+    /// Returns true if the cluster has admission webhooks.
+    pub fn has_webhooks(&self) -> bool {
+        self.admission_plugins.has_webhooks()
     }
 
     /// Stores a new object that a component has built. Its fields must be defaulted; admission, validation and metadata are handled here.
@@ -200,7 +210,14 @@ impl ApiServer {
             )));
         }
         admission::admit(&mut self.store, object)?;
+        if validated == Validated::Never {
+            self.mutate_new(origin, object, generated)?;
+        }
         strategies::prepare_for_create(&mut self.store, object, &self.options)?;
+        if validated == Validated::Never && origin.actor != Actor::SERVER {
+            self.valid_pod_specs.check_new(object)?;
+        }
+        pod_security::validate(&self.store, object)?;
         let request = AdmissionRequest {
             operation: "CREATE",
             subresource: Subresource::Main,
@@ -208,12 +225,7 @@ impl ApiServer {
             old: None,
             api_version: None,
         };
-        self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
-        if validated == Validated::Never && origin.actor != Actor::SERVER {
-            self.valid_pod_specs.check_new(object)?;
-        }
-        pod_security::validate(&self.store, object)?;
-        self.admit_in_phase(AdmissionPhase::Validating, origin, request)?;
+        self.dispatcher(origin).validate(request)?;
         self.charge_quotas(origin, object, None)?;
         if validated == Validated::Decoded {
             check_size(object)?;
@@ -255,49 +267,109 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Refuses a write that a webhook or a policy would have to admit, or warns about it.
+    fn dispatcher<'a>(&'a mut self, origin: &'a Origin) -> Dispatcher<'a> {
+        Dispatcher {
+            plugins: &self.admission_plugins,
+            store: &mut self.store,
+            definitions: &self.definitions,
+            exchange: &mut self.webhooks,
+            warnings: &mut self.warnings,
+            origin,
+        }
+    }
+
+    /// Lets webhooks and policies change a new object of a component, which has no identity for them yet.
+    fn mutate_new(
+        &mut self,
+        origin: &Origin,
+        object: &mut Object,
+        generated: bool,
+    ) -> Result<(), ApiError> {
+        if self.admission_plugins.is_empty() {
+            return Ok(());
+        }
+        let mut submitted = object.clone();
+        let meta = &mut submitted.meta;
+        (meta.uid, meta.creation_timestamp, meta.generation) = Default::default();
+        if generated {
+            meta.name = Str::default();
+        }
+        let request = AdmissionRequest {
+            operation: "CREATE",
+            subresource: Subresource::Main,
+            object: &submitted,
+            old: None,
+            api_version: None,
+        };
+        let Some(mut mutated) = self.dispatcher(origin).mutate(request)? else {
+            return Ok(());
+        };
+        let errors = validation::validate_create(mutated.kind, &mutated.to_value());
+        if !errors.is_empty() {
+            let (kind, name) = (object.kind.group_kind(), &object.meta.name);
+            return Err(ApiError::invalid_fields(&kind, name, &errors));
+        }
+        let meta = &mut mutated.meta;
+        (meta.uid, meta.creation_timestamp) = (object.meta.uid, object.meta.creation_timestamp);
+        meta.generation = object.meta.generation;
+        (meta.name, meta.namespace) = (object.meta.name.clone(), object.meta.namespace.clone());
+        *object = mutated;
+        Ok(())
+    }
+
+    /// Lets webhooks and policies admit a write whose object they cannot change.
     pub(super) fn admit_by_webhooks(
         &mut self,
         origin: &Origin,
         request: AdmissionRequest<'_>,
     ) -> Result<(), ApiError> {
-        self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
-        self.admit_in_phase(AdmissionPhase::Validating, origin, request)
+        self.dispatcher(origin).mutate(request)?;
+        self.dispatcher(origin).validate(request)
     }
 
-    /// Admits a write by the webhooks and policies of one phase; the server's own writes need none.
-    fn admit_in_phase(
+    /// Lets webhooks and policies change an object that is updated; a refusal is recorded.
+    fn mutate_update(
         &mut self,
-        phase: AdmissionPhase,
         origin: &Origin,
-        request: AdmissionRequest<'_>,
+        subresource: Subresource,
+        object: &mut Object,
+        old: &Object,
+        why: &Why,
     ) -> Result<(), ApiError> {
-        if origin.actor == Actor::SERVER {
+        if self.admission_plugins.is_empty() {
             return Ok(());
         }
-        let api_version = origin
-            .manager
-            .as_ref()
-            .and_then(|manager| manager.api_version.as_deref());
         let request = AdmissionRequest {
-            api_version,
-            ..request
+            operation: "UPDATE",
+            subresource,
+            object,
+            old: Some(old),
+            api_version: None,
         };
-        let decision =
-            self.admission_plugins
-                .decide(phase, &self.store, &self.definitions, request);
-        if origin.actor == Actor::USER {
-            for warning in decision.warnings {
-                if !self.warnings.contains(&warning) {
-                    self.warnings.push(warning);
-                }
+        let result = self.dispatcher(origin).mutate(request).and_then(|mutated| {
+            let Some(mutated) = mutated else {
+                return Ok(());
+            };
+            let (value, old) = (mutated.to_value(), old.to_value());
+            let errors = match subresource {
+                Subresource::Status => validation::validate_status(mutated.kind, &value),
+                _ => validation::validate_update(mutated.kind, &value, &old),
+            };
+            if !errors.is_empty() {
+                let (kind, name) = (mutated.kind.group_kind(), &mutated.meta.name);
+                return Err(ApiError::invalid_fields(&kind, name, &errors));
             }
+            *object = mutated;
+            Ok(())
+        });
+        if let Err(error) = &result {
+            self.refuse(origin, object.key(), error, why.clone());
         }
-        decision.result
+        result
     }
 
-    /// Admits an update by both phases; a refusal is recorded.
-    fn admit_update_by_webhooks(
+    /// Lets webhooks and policies judge an update; a refusal is recorded.
+    fn validate_update_by_webhooks(
         &mut self,
         origin: &Origin,
         subresource: Subresource,
@@ -312,7 +384,7 @@ impl ApiServer {
             old: Some(old),
             api_version: None,
         };
-        let result = self.admit_by_webhooks(origin, request);
+        let result = self.dispatcher(origin).validate(request);
         if let Err(error) = &result {
             self.refuse(origin, object.key(), error, why.clone());
         }
@@ -338,23 +410,18 @@ impl ApiServer {
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
         let old = self.current(origin, &object, &why)?;
-        let subresource = origin.subresource();
-        self.admit_update_by_webhooks(origin, subresource, &object, &old, &why)?;
-        let mut admitted = Ok(());
-        if object.kind == Kind::PersistentVolumeClaim {
-            admitted = limit_ranger::validate(&self.store, &object, &old);
-        }
-        admitted = admitted.and_then(|()| self.charge_quotas(origin, &object, Some(&old)));
-        if let Err(error) = admitted {
-            self.refuse(origin, object.key(), &error, why);
-            return Err(error);
-        }
-        if origin.manager.is_some()
-            && let Err(error) = check_size(&object)
-        {
-            self.refuse(origin, object.key(), &error, why);
-            return Err(error);
-        }
+        self.mutate_update(origin, origin.subresource(), &mut object, &old, &why)?;
+        self.update_decoded(origin, object, why)
+    }
+
+    /// Replaces spec and metadata by those of an object that the decoder has passed through mutating admission.
+    pub(super) fn update_decoded(
+        &mut self,
+        origin: &Origin,
+        mut object: Object,
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        let old = self.current(origin, &object, &why)?;
         if !self.definitions.updates_status(object.kind) {
             keep_status(&mut object, &old);
         }
@@ -376,6 +443,24 @@ impl ApiServer {
                 TEMPLATE_GENERATION,
                 &(count + i64::from(changed)).to_string(),
             );
+        }
+        object.meta.uid = old.meta.uid;
+        object.meta.creation_timestamp = old.meta.creation_timestamp;
+        self.validate_update_by_webhooks(origin, origin.subresource(), &object, &old, &why)?;
+        let mut admitted = Ok(());
+        if object.kind == Kind::PersistentVolumeClaim {
+            admitted = limit_ranger::validate(&self.store, &object, &old);
+        }
+        admitted = admitted.and_then(|()| self.charge_quotas(origin, &object, Some(&old)));
+        if let Err(error) = admitted {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
+        }
+        if origin.manager.is_some()
+            && let Err(error) = check_size(&object)
+        {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
         }
         // Only Deployments count changes of their annotations too.
         let annotated =
@@ -403,17 +488,12 @@ impl ApiServer {
         why: Why,
     ) -> Result<Rc<Object>, ApiError> {
         let old = self.current(origin, &new, &why)?;
-        let subresource = origin.subresource();
-        self.admit_update_by_webhooks(
-            origin,
-            match subresource {
-                Subresource::Main => Subresource::Status,
-                other => other,
-            },
-            &new,
-            &old,
-            &why,
-        )?;
+        let subresource = match origin.subresource() {
+            Subresource::Main => Subresource::Status,
+            other => other,
+        };
+        self.mutate_update(origin, subresource, &mut new, &old, &why)?;
+        self.validate_update_by_webhooks(origin, subresource, &new, &old, &why)?;
         (resource(old.kind).reset_status_metadata)(&mut new.meta, &old.meta);
         keep_spec(&mut new, &old);
         if let Body::Job(job) = &new.body

@@ -241,6 +241,12 @@ impl Sim {
 
     /// Runs the next task and returns its cost: one, plus one for each entry it wrote.
     pub fn step(&mut self) -> usize {
+        let cost = self.run_task();
+        self.server.end_admission();
+        cost
+    }
+
+    fn run_task(&mut self) -> usize {
         let Some((position, task)) = self.tasks.pop() else {
             return 1;
         };

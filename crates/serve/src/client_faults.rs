@@ -67,7 +67,11 @@ pub fn filter(
     let stage = CallStage::Request {
         resumes: resumes(request),
     };
-    match cluster.client_fault(|| call(request, stage)) {
+    // A request that is served again was decided about the first time.
+    let decided = cluster.exchanges.current.fault.take();
+    let decision = decided.unwrap_or_else(|| cluster.client_fault(|| call(request, stage)));
+    cluster.exchanges.current.fault = Some(decision);
+    match decision {
         None | Some(ClientAction::Lose | ClientAction::Delay(_)) => handler(cluster),
         Some(ClientAction::TooManyRequests(seconds)) => {
             let message = "Too many requests, please try again later.";

@@ -1,8 +1,10 @@
 //! The cluster behind the server: its clock, the open requests, and the access to the API server.
 
+use super::authentication::Authenticator;
 use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
 use super::environment::Episode;
+use super::exchange::Exchanges;
 use super::status::Answer;
 use actions::{Action, Host, RecordedAction};
 use apiserver::{ApiError, Content, ManagedHistory, Request, Response};
@@ -149,6 +151,12 @@ pub struct Cluster {
     leaps_until: Time,
     /// Time of the last write by a client.
     written: Time,
+    /// Calls of admission webhooks.
+    pub(super) exchanges: Exchanges,
+    /// Authenticator of clients.
+    pub(super) authenticator: Option<Authenticator>,
+    /// Journal entries that were searched for Secrets that want a token.
+    pub(super) searched: usize,
 }
 
 impl Cluster {
@@ -178,6 +186,9 @@ impl Cluster {
             since,
             leaps_until,
             written,
+            exchanges: Exchanges::default(),
+            authenticator: None,
+            searched: 0,
         }
     }
 
@@ -229,6 +240,8 @@ impl Cluster {
     /// Restores a snapshot; open watches expire, and subscribers of the record start again.
     pub(super) fn restore(&mut self, kept: Snapshot) {
         self.managed = ManagedHistory::default();
+        self.forget_answers();
+        self.searched = 0;
         (self.seed, self.episode) = (kept.seed, kept.episode);
         (self.host, self.log, self.remotes) = (kept.host, kept.log, kept.remotes);
         (self.since, self.leaps_until, self.written) = (
@@ -281,16 +294,33 @@ impl Cluster {
     pub fn tick(&mut self) -> Duration {
         let rest = self.advance();
         self.act(Action::Poll);
-        let mut open = std::mem::take(&mut self.open);
-        open.retain_mut(|request| request.poll(self));
-        self.open = open;
+        super::token::fill_secrets(self);
+        self.poll_open();
         match self.open.iter().any(|request| request.has_backlog()) {
             true => rest.min(BACKLOG_WAIT),
             false => rest,
         }
     }
 
+    /// Polls the open requests.
+    pub(super) fn poll_open(&mut self) {
+        if self.exchanges.is_polling {
+            return;
+        }
+        self.exchanges.is_polling = true;
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|request| request.poll(self));
+        // A request that waited for a webhook may have let others in.
+        open.append(&mut self.open);
+        self.open = open;
+        self.exchanges.is_polling = false;
+    }
+
     fn advance(&mut self) -> Duration {
+        if self.awaits_answer() {
+            self.since = (now(), self.host.sim.now());
+            return MAX_WAIT;
+        }
         let (began, from) = self.since;
         let speed = match self.pace {
             ClockPace::Held => return MAX_WAIT,
@@ -358,19 +388,36 @@ impl Cluster {
 
     /// Runs tasks until a time; returns true if it was reached.
     fn run(&mut self, to: Time, budget: usize) -> bool {
-        self.host.advance(to, budget).done
+        match self.calls_webhooks() {
+            true => self.run_tasks(to, budget),
+            false => self.host.advance(to, budget).done,
+        }
+    }
+
+    /// Runs tasks until a time, however long webhooks take to answer.
+    fn run_through(&mut self, to: Time) {
+        while !self.run(to, usize::MAX) && self.awaits_answer() {
+            self.await_answer();
+        }
     }
 
     /// Advances virtual time at once, whatever the pace.
     pub fn pass(&mut self, span: u64) {
         let to = self.host.sim.now().after(span);
-        self.run(to, usize::MAX);
+        self.run_through(to);
         self.since = (now(), self.host.sim.now());
     }
 
     /// Sends a request to the API server; a write is recorded. Manifests and commands go through `act`.
     pub(super) fn send(&mut self, request: Request) -> Response {
-        let response = self.host.sim.request(&request);
+        let place = self.place();
+        let (response, answers) = match self.calls_webhooks() && !request.is_read() {
+            true => match self.attempt_request(|host| host.sim.request(&request)) {
+                Some(done) => done,
+                None => return unanswered(),
+            },
+            false => (self.host.sim.request(&request), None),
+        };
         if request.options.dry_run || request.is_read() {
             return response;
         }
@@ -380,14 +427,31 @@ impl Cluster {
             // It is given up after a minute, unless a kubelet reports.
             self.written = self.host.sim.now().after(UNREPORTED - QUIET);
         }
+        self.record_answers(place, answers);
         self.record(Action::Request(Rc::new(request)));
         response
     }
 
+    /// Sends a request of the server's own, which is recorded.
+    pub(super) fn send_own(&mut self, request: Request) {
+        let place = self.place();
+        let (_, answers) = self.attempt_action(|host| host.sim.request(&request));
+        self.record_answers(place, answers);
+        self.record(Action::Request(Rc::new(request)));
+        self.keep();
+    }
+
     /// Runs a command as the page does.
     pub fn act(&mut self, command: Action) -> actions::ActionResult {
-        let answer = self.host.run(&command);
+        let place = self.place();
+        let may_call =
+            self.calls_webhooks() || matches!(command, Action::Apply(_) | Action::Kubectl(_));
+        let (answer, answers) = match may_call {
+            true => self.attempt_action(|host| host.run(&command)),
+            false => (self.host.run(&command), None),
+        };
         if answer.changed {
+            self.record_answers(place, answers);
             self.record(command);
         }
         answer
@@ -395,8 +459,14 @@ impl Cluster {
 
     /// Acts on a client's command in a container.
     pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
-        let output = self.host.waiting.remotes.act(&mut self.host.sim, id, &act);
+        let place = self.place();
+        let run = |host: &mut Host| host.waiting.remotes.act(&mut host.sim, id, &act);
+        let (output, answers) = match self.calls_webhooks() {
+            true => self.attempt_action(run),
+            false => (run(&mut self.host), None),
+        };
         if output.changed {
+            self.record_answers(place, answers);
             self.record(Action::Remote(id, Rc::new(act)));
         }
         output
@@ -404,8 +474,11 @@ impl Cluster {
 
     /// Acts on a kubectl command beside the terminal; returns it if it has ended.
     pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
-        let changed = self.host.waiting.beside.act(&mut self.host.sim, id, &act);
+        let place = self.place();
+        let run = |host: &mut Host| host.waiting.beside.act(&mut host.sim, id, &act);
+        let (changed, answers) = self.attempt_action(run);
         if changed {
+            self.record_answers(place, answers);
             self.record(Action::Beside(id, Rc::new(act)));
         }
         self.host.waiting.beside.take_ended(id)
@@ -437,7 +510,7 @@ impl Cluster {
     pub fn settle(&mut self) {
         let began = self.host.sim.now();
         while let Some(to) = next_wait(&self.host.sim, began) {
-            self.run(to, usize::MAX);
+            self.run_through(to);
         }
         self.since = (now(), self.host.sim.now());
     }
@@ -461,5 +534,16 @@ impl Cluster {
         let content = self.host.sim.read(&request).result?;
         let object = content.object().cloned();
         object.ok_or_else(ApiError::not_writable)
+    }
+}
+
+/// Response of an attempt that lacks the answer of a webhook: the request is served again, and nobody sees it.
+fn unanswered() -> Response {
+    Response {
+        result: Err(ApiError::internal(
+            "Internal error occurred: an admission webhook has not answered yet",
+        )),
+        managed_fields: serde_json::Value::Null,
+        warnings: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
+use super::authentication::Peer;
 use super::options::RequestedDeletion;
 use super::repeated;
 use crate::options;
@@ -43,6 +44,10 @@ pub struct HttpRequest {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Vec<u8>,
+    /// Client, if it is outside of this process.
+    pub peer: Option<Peer>,
+    /// User as which the client is authenticated; `None` for the administrator.
+    pub identity: Option<UserInfo>,
     /// Options of a deletion, once parsed.
     deletion: OnceCell<Result<RequestedDeletion, ApiError>>,
 }
@@ -138,8 +143,22 @@ impl HttpRequest {
                 .is_some_and(|how| how.as_ref().is_ok_and(|how| how.is_dry))
     }
 
-    /// Returns the impersonated user, if there is one.
+    /// Returns the user of the request, impersonated or authenticated; `None` for one whose requests are all allowed.
     pub fn user(&self) -> Option<UserInfo> {
+        let identity = self.identity.as_ref();
+        let own = || identity.filter(|user| !user.is_privileged()).cloned();
+        self.impersonated_user().or_else(own)
+    }
+
+    /// Returns the user of the request, the administrator included.
+    pub fn full_user(&self) -> UserInfo {
+        let user = self.impersonated_user();
+        user.or_else(|| self.identity.clone())
+            .unwrap_or_else(UserInfo::masters)
+    }
+
+    /// Returns the impersonated user, if there is one.
+    pub fn impersonated_user(&self) -> Option<UserInfo> {
         let is_named = !self.header("impersonate-user").is_empty();
         is_named.then(|| self.impersonated())
     }

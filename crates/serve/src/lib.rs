@@ -3,6 +3,7 @@
 //! The engine stays deterministic and single-threaded, owned by one thread; HTTP only translates. Native only. `docs/serve.md` lists what
 //! is supported.
 
+mod authentication;
 mod beside;
 mod client;
 mod client_faults;
@@ -12,9 +13,11 @@ mod control;
 mod counts;
 mod discovery;
 mod environment;
+mod exchange;
 mod explanation;
 mod follow;
 mod http_request;
+mod issuer;
 mod listen;
 mod metrics;
 mod objects;
@@ -35,25 +38,40 @@ mod snapshot;
 mod status;
 mod subresources;
 mod terminal;
+mod tls;
 mod token;
 mod watch;
+mod webhooks;
 mod websocket;
 mod write;
 
+pub use apiserver::ServicePort;
+use apiserver::WebhookReach;
+use authentication::Authenticator;
+pub use authentication::{StaticTokens, static_tokens};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 pub use client::Client;
 pub use cluster::ClockPace;
 use cluster::{Cluster, Reply};
 use controller_runtime::cluster::ClusterConfig;
+use exchange::{Attempt, Incoming};
 use http_request::HttpRequest;
+use issuer::TokenIssuer;
 use k8s_model::time::SECOND;
 use listen::{Call, Guard};
 use session::record::{SavedRecord, Unreadable};
 use status::failure;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tls::ServerTls;
 use tokio::sync::oneshot;
+pub use webhooks::Backends;
+use webhooks::WebhookCaller;
 
 /// Requests answered between two slices of the engine.
 const BATCH: usize = 64;
@@ -63,8 +81,12 @@ const BATCH: usize = 64;
 pub struct ServeOptions {
     /// Address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
-    /// Bearer token that clients must send, if any. Without it the address must be a loopback one.
+    /// Bearer token of the administrator, if any. Without it, users of tokens, or TLS, the address must be a loopback one.
     pub token: Option<String>,
+    /// Users of static tokens, for [`static_tokens`].
+    pub tokens: StaticTokens,
+    /// True for HTTPS, with certificates of an authority that is made for this server.
+    pub tls: bool,
     /// Cluster before its first request.
     pub config: ClusterConfig,
     /// Seed from which names and uids are drawn.
@@ -77,6 +99,8 @@ pub struct ServeOptions {
     pub record: Option<std::path::PathBuf>,
     /// Folder of a built page, which is served beside the cluster and follows it.
     pub page: Option<std::path::PathBuf>,
+    /// Local addresses that stand for ports of Services, by which admission webhooks are called.
+    pub backends: Backends,
     /// Record whose history the cluster has before its first request; its nodes and its seed take precedence.
     pub resume: Option<String>,
 }
@@ -86,12 +110,15 @@ impl Default for ServeOptions {
         ServeOptions {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             token: None,
+            tokens: StaticTokens::new(),
+            tls: false,
             config: ClusterConfig::default(),
             seed: 1,
             pace: ClockPace::Real(1.0),
             setup: Vec::new(),
             record: None,
             page: None,
+            backends: Backends::new(),
             resume: None,
         }
     }
@@ -102,19 +129,33 @@ pub struct Server {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     calls: mpsc::Sender<Call>,
+    tls: Option<Arc<ServerTls>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Server {
     /// Starts a server; it accepts requests when this returns.
     pub fn start(options: ServeOptions) -> Result<Server, String> {
+        let tls = match options.tls {
+            true => Some(Arc::new(ServerTls::new(options.listen.ip())?)),
+            false => None,
+        };
+        Server::start_with(options, tls, TokenIssuer::new()?)
+    }
+
+    fn start_with(
+        options: ServeOptions,
+        tls: Option<Arc<ServerTls>>,
+        issuer: TokenIssuer,
+    ) -> Result<Server, String> {
         if options.token.as_deref() == Some("") {
             return Err("the token is empty".to_owned());
         }
         let loopback = options.listen.ip().is_loopback();
-        if !loopback && options.token.is_none() {
+        let guarded = options.token.is_some() || !options.tokens.is_empty() || tls.is_some();
+        if !loopback && !guarded {
             return Err(format!(
-                "{} is reached from other machines: it needs --token",
+                "{} is reached from other machines: it needs --token, --token-auth-file or --tls",
                 options.listen.ip()
             ));
         }
@@ -123,19 +164,32 @@ impl Server {
         let address = listener.local_addr().map_err(|e| e.to_string())?;
         let guard = Guard {
             token: options.token.clone(),
+            tokens: options.tokens.clone(),
             loopback,
+            has_tls: tls.is_some(),
+        };
+        let authenticator = Authenticator {
+            token: options.token.clone(),
+            tokens: options.tokens.clone(),
+            issuer,
+            has_anonymous: tls.is_some(),
         };
         let (calls, requests) = mpsc::channel();
         let (ready, started) = mpsc::channel();
+        let inbox = Inbox {
+            sender: calls.clone(),
+            receiver: requests,
+        };
+        let own_tls = tls.clone();
         let engine = std::thread::spawn(move || {
-            let (cluster, begun) = match begin(options) {
+            let (cluster, begun) = match begin(options, own_tls, authenticator, inbox) {
                 Ok(cluster) => (Some(cluster), Ok(())),
                 Err(problem) => (None, Err(problem)),
             };
             if ready.send(begun).is_ok()
                 && let Some(cluster) = cluster
             {
-                drive(cluster, &requests);
+                drive(cluster);
             }
         });
         started
@@ -143,8 +197,10 @@ impl Server {
             .map_err(|_| "the cluster could not be started".to_owned())??;
         let (stop, stopped) = oneshot::channel();
         let from_clients = calls.clone();
+        let server_tls = tls.clone();
         let http = std::thread::spawn(move || {
-            if let Err(error) = listen::run(listener, from_clients, guard, stopped) {
+            let tls = server_tls.as_deref();
+            if let Err(error) = listen::run(listener, from_clients, guard, tls, stopped) {
                 eprintln!("error: {error}");
             }
         });
@@ -152,6 +208,7 @@ impl Server {
             address,
             stop: Some(stop),
             calls,
+            tls,
             threads: vec![http, engine],
         })
     }
@@ -166,13 +223,49 @@ impl Server {
         Client::new(self.calls.clone())
     }
 
-    /// Returns a kubeconfig for clients.
+    /// Returns the URL of the server.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Returns the URL in a kubeconfig: a certificate names no unspecified address.
+    fn client_url(&self) -> String {
+        match (self.tls.is_some(), self.address.ip()) {
+            (true, IpAddr::V4(ip)) if ip.is_unspecified() => {
+                format!("https://127.0.0.1:{}", self.address.port())
+            }
+            (true, IpAddr::V6(ip)) if ip.is_unspecified() => {
+                format!("https://[::1]:{}", self.address.port())
+            }
+            _ => self.url(),
+        }
+    }
+
+    /// Returns the certificate of the authority that signed the server's, as PEM.
+    pub fn certificate_authority(&self) -> Option<&str> {
+        self.tls.as_ref().map(|tls| tls.ca.as_str())
+    }
+
+    /// Returns a kubeconfig for clients: with a token, or else with the administrator's certificate if there is one.
     pub fn kubeconfig(&self, token: Option<&str>) -> String {
-        let user = token.map_or("{}".to_owned(), |token| format!("{{token: {token:?}}}"));
+        let authority = self.tls.as_ref().map_or(String::new(), |tls| {
+            let data = STANDARD.encode(&tls.ca);
+            format!(", certificate-authority-data: {data}")
+        });
+        let user = match (token, &self.tls) {
+            (Some(token), _) => format!("{{token: {token:?}}}"),
+            (None, Some(tls)) => {
+                let certificate = STANDARD.encode(&tls.client_certificate);
+                let key = STANDARD.encode(&tls.client_key);
+                format!("{{client-certificate-data: {certificate}, client-key-data: {key}}}")
+            }
+            (None, None) => "{}".to_owned(),
+        };
         format!(
-            "apiVersion: v1\nkind: Config\ncurrent-context: loopscope\nclusters:\n- name: loopscope\n  cluster: {{server: \"http://{}\"}}\n\
+            "apiVersion: v1\nkind: Config\ncurrent-context: loopscope\nclusters:\n- name: loopscope\n  cluster: {{server: {:?}{authority}}}\n\
              contexts:\n- name: loopscope\n  context: {{cluster: loopscope, user: loopscope}}\nusers:\n- name: loopscope\n  user: {user}\n",
-            self.address
+            self.client_url()
         )
     }
 
@@ -197,8 +290,19 @@ impl Drop for Server {
     }
 }
 
+/// Messages to the cluster's thread.
+struct Inbox {
+    sender: mpsc::Sender<Call>,
+    receiver: mpsc::Receiver<Call>,
+}
+
 /// Creates the cluster before its first request.
-fn begin(options: ServeOptions) -> Result<Cluster, String> {
+fn begin(
+    options: ServeOptions,
+    tls: Option<Arc<ServerTls>>,
+    authenticator: Authenticator,
+    inbox: Inbox,
+) -> Result<Cluster, String> {
     let mut cluster = match options.resume {
         Some(text) => {
             let record = SavedRecord::read(&text).map_err(|Unreadable(line, problem)| {
@@ -213,14 +317,26 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
         }
     };
     cluster.page = options.page;
+    let services = options.backends.keys().cloned().collect();
+    let reach = WebhookReach {
+        services: Rc::new(services),
+    };
+    let backends = options.backends.clone();
+    let caller = WebhookCaller::start(inbox.sender, options.backends);
+    cluster.connect_webhooks(caller, reach, inbox.receiver);
+    let (issuer, tokens) = (authenticator.issuer.clone(), options.tokens);
+    cluster.authenticator = Some(authenticator);
     cluster.starter = Some(Box::new(move |record, pace| {
         let (resume, token) = (Some(record), options.token.clone());
-        let server = Server::start(ServeOptions {
+        let options = ServeOptions {
             resume,
             pace,
             token,
+            tokens: tokens.clone(),
+            backends: backends.clone(),
             ..ServeOptions::default()
-        })?;
+        };
+        let server = Server::start_with(options, tls.clone(), issuer.clone())?;
         Ok((server.address(), Box::new(server)))
     }));
     if let Some(path) = options.record {
@@ -257,10 +373,10 @@ fn answer_on_record(cluster: &mut Cluster, request: &HttpRequest) -> Reply {
 }
 
 /// Answers requests and advances time, until told to stop.
-fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
+fn drive(mut cluster: Cluster) {
     let mut wait = Duration::ZERO;
     loop {
-        let mut next = match requests.recv_timeout(wait) {
+        let mut next = match cluster.receive(wait) {
             Ok(call) => Some(call),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return,
@@ -270,18 +386,19 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
         let mut taken = 0;
         while let Some(call) = next.take() {
             match call {
-                Call::Request(request, reply) => {
-                    let answer = answer_on_record(&mut cluster, &request);
-                    // A client that is gone needs no answer.
-                    let _ = reply.send(answer);
-                }
+                Call::Request(request, reply) => cluster.serve(Incoming {
+                    request,
+                    reply,
+                    attempt: Attempt::default(),
+                }),
+                Call::Answered(number, outcome) => cluster.answered(number, &outcome),
                 // Input of terminals is read by the next tick.
                 Call::Typed => {}
                 Call::Stop => return,
             }
             taken += 1;
             if taken < BATCH {
-                next = requests.try_recv().ok();
+                next = cluster.try_receive();
             }
         }
         wait = cluster.tick();

@@ -1,10 +1,13 @@
 //! HTTP: connections, bodies, access control. It only translates; the cluster answers.
 
+use super::authentication::{Peer, StaticTokens, bearer};
 use super::cluster::Reply;
 use super::http_request::HttpRequest;
 use super::route::MAX_BODY;
 use super::status::{Answer, failure};
+use super::tls::{self, ServerTls};
 use super::websocket::Upgrade;
+use apiserver::WebhookOutcome;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
@@ -20,8 +23,10 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
+use tokio_rustls::TlsAcceptor;
 
 /// Timeout for the head of a request, and for its body.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,6 +35,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 pub enum Call {
     /// A request, and the channel for its reply.
     Request(Box<HttpRequest>, oneshot::Sender<Reply>),
+    /// A webhook has answered the call with this number.
+    Answered(u64, WebhookOutcome),
     /// There is input for an open terminal.
     Typed,
     /// The server stops.
@@ -41,8 +48,12 @@ pub enum Call {
 pub struct Guard {
     /// Bearer token that clients must send, if any.
     pub token: Option<String>,
+    /// Users of static tokens.
+    pub tokens: StaticTokens,
     /// True if the server listens on loopback only.
     pub loopback: bool,
+    /// True if clients come over TLS: one without credentials is anonymous.
+    pub has_tls: bool,
 }
 
 impl Guard {
@@ -52,7 +63,7 @@ impl Guard {
             return Some(failure(401, "Unauthorized", "Unauthorized"));
         }
         let host = request.header("host");
-        if self.loopback && self.token.is_none() && !is_loopback(host) {
+        if self.loopback && self.is_open() && !is_loopback(host) {
             return Some(failure(
                 403,
                 "Forbidden",
@@ -72,16 +83,26 @@ impl Guard {
         })
     }
 
-    /// Returns true if a request needs no token or has it. The page's files hold nothing of the cluster; an `EventSource` cannot send headers.
+    /// Returns true if clients need no credentials.
+    fn is_open(&self) -> bool {
+        self.token.is_none() && self.tokens.is_empty() && !self.has_tls
+    }
+
+    /// Returns true if a request needs no token or has it. Tokens of ServiceAccounts are checked later, against the cluster. The page's files hold nothing of the cluster; an `EventSource` cannot send headers.
     fn admits(&self, request: &HttpRequest) -> bool {
-        let Some(token) = &self.token else {
+        if self.has_tls || self.is_open() {
             return true;
+        }
+        let is_known = |token: &str| {
+            self.token.as_deref() == Some(token)
+                || self.tokens.contains_key(token)
+                || token.matches('.').count() == 2
         };
         let is_read = request.method == "GET";
         match request.path.as_str() {
-            "/loopscope/record" if is_read && request.option("token") == token => true,
+            "/loopscope/record" if is_read && is_known(request.option("token")) => true,
             path if is_read && path.starts_with("/page/") => true,
-            _ => request.header("authorization").strip_prefix("Bearer ") == Some(token),
+            _ => bearer(request).is_some_and(is_known),
         }
     }
 }
@@ -103,6 +124,7 @@ pub fn run(
     listener: TcpListener,
     calls: Sender<Call>,
     guard: Guard,
+    tls: Option<&ServerTls>,
     stop: oneshot::Receiver<()>,
 ) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -113,6 +135,7 @@ pub fn run(
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let guard = Rc::new(guard);
+        let acceptor = tls.map(|tls| TlsAcceptor::from(tls.config.clone()));
         let mut stop = stop;
         loop {
             let stream = tokio::select! {
@@ -126,21 +149,40 @@ pub fn run(
             };
             let _ = stream.set_nodelay(true);
             let (calls, guard) = (calls.clone(), guard.clone());
+            let acceptor = acceptor.clone();
             tokio::task::spawn_local(async move {
-                let service =
-                    service_fn(move |request| answer(request, calls.clone(), guard.clone()));
-                let mut builder = Builder::new(LocalExecutor);
-                builder
-                    .http1()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(READ_TIMEOUT);
-                // A broken connection is no error of the server.
-                let _ = builder
-                    .serve_connection_with_upgrades(TokioIo::new(stream), service)
-                    .await;
+                let Some(acceptor) = acceptor else {
+                    return connection(stream, calls, guard, Peer::default()).await;
+                };
+                let stream = tokio::time::timeout(READ_TIMEOUT, acceptor.accept(stream)).await;
+                // A client that does not trust the server has gone.
+                let Ok(Ok(stream)) = stream else { return };
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(|all| tls::user(all.first()?));
+                connection(stream, calls, guard, Peer { certificate }).await;
             });
         }
     })
+}
+
+/// Serves a connection until it ends.
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    calls: Sender<Call>,
+    guard: Rc<Guard>,
+    peer: Peer,
+) {
+    let service =
+        service_fn(move |request| answer(request, calls.clone(), guard.clone(), peer.clone()));
+    let mut builder = Builder::new(LocalExecutor);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(READ_TIMEOUT);
+    // A broken connection is no error of the server.
+    let _ = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        .await;
 }
 
 /// Executor that runs the tasks of a connection on the thread that accepted it.
@@ -169,6 +211,7 @@ async fn answer(
     mut incoming: hyper::Request<Incoming>,
     calls: Sender<Call>,
     guard: Rc<Guard>,
+    peer: Peer,
 ) -> Result<Response<Content>, Dropped> {
     let upgrade = Upgrade::of(&mut incoming);
     let (head, body) = incoming.into_parts();
@@ -183,6 +226,7 @@ async fn answer(
         };
         (name.as_str().to_owned(), text)
     };
+    request.peer = Some(peer);
     request.headers = head.headers.iter().map(header).collect();
     if request.header("host").is_empty()
         && let Some(authority) = head.uri.authority()

@@ -10,8 +10,10 @@
 use super::cluster::{Cluster, OpenRequest};
 use super::counts::RequestLabels;
 use super::discovery;
+use super::exchange::DecisionLabels;
 use super::http_request::{HttpRequest, Target};
 use super::status::Answer;
+use apiserver::WebhookVerdict;
 use k8s_model::{Kind, Time, kind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -127,6 +129,71 @@ impl Page {
     }
 }
 
+/// Writes the decisions of webhooks: `apiserver/pkg/admission/metrics/metrics.go`.
+fn webhook_metrics(page: &mut Page, cluster: &Cluster) {
+    let counts = &cluster.exchanges.counts;
+    if counts.is_empty() {
+        return;
+    }
+    let labels = |labels: &DecisionLabels| {
+        let kind = if labels.mutates {
+            "admit"
+        } else {
+            "validating"
+        };
+        let (name, operation) = (&labels.name, labels.operation);
+        (format!("name={name:?},operation={operation:?}"), kind)
+    };
+    let is_rejected = |verdict| {
+        !matches!(
+            verdict,
+            WebhookVerdict::Allowed | WebhookVerdict::FailedOpen
+        )
+    };
+    let mut requests = BTreeMap::<String, u64>::new();
+    let mut rejections = BTreeMap::<String, u64>::new();
+    let mut opened = BTreeMap::<String, u64>::new();
+    for (decision, count) in counts {
+        let (text, kind) = labels(decision);
+        let (verdict, code) = (decision.verdict, decision.code);
+        let rejected = is_rejected(verdict);
+        let request = format!("code=\"{code}\",{text},rejected=\"{rejected}\",type={kind:?}");
+        *requests.entry(request).or_default() += count;
+        let error = match verdict {
+            WebhookVerdict::Denied => "no_error",
+            WebhookVerdict::FailedClosed | WebhookVerdict::FailedOpen => "calling_webhook_error",
+            _ => "apiserver_internal_error",
+        };
+        if verdict != WebhookVerdict::Allowed {
+            let text =
+                format!("error_type={error:?},{text},rejection_code=\"{code}\",type={kind:?}");
+            *rejections.entry(text).or_default() += count;
+        }
+        if verdict == WebhookVerdict::FailedOpen {
+            let text = format!("name={:?},type={kind:?}", decision.name);
+            *opened.entry(text).or_default() += count;
+        }
+    }
+    page.metric(
+        "apiserver_admission_webhook_request_total",
+        "counter",
+        "Requests that admission webhooks were asked about, by their decision.",
+        requests,
+    );
+    page.metric(
+        "apiserver_admission_webhook_rejection_count",
+        "counter",
+        "Requests that admission webhooks denied, and calls that failed.",
+        rejections,
+    );
+    page.metric(
+        "apiserver_admission_webhook_fail_open_count",
+        "counter",
+        "Requests that were let through although the call of a webhook failed.",
+        opened,
+    );
+}
+
 /// Serves all metrics.
 pub fn answer(cluster: &Cluster) -> Answer {
     let mut page = Page(String::new());
@@ -155,6 +222,7 @@ pub fn answer(cluster: &Cluster) -> Answer {
         "Requests that were answered, by what they asked for and the code of the answer.",
         requests,
     );
+    webhook_metrics(&mut page, cluster);
     let custom = sim
         .server
         .definitions()

@@ -5,15 +5,11 @@
 use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::http_request::{HttpRequest, Target};
+use super::issuer::ISSUER;
 use super::status::{Answer, not_allowed};
 use apiserver::validation::{ErrorType, FieldError};
 use apiserver::{ApiError, Attributes, Authorizer, PolicyRule, UserInfo};
-use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::{Value, json};
-use std::fmt;
-
-/// User of a client that names none: its requests are all allowed.
-const ADMINISTRATOR: &str = "kubernetes-admin";
 
 /// Handles a review.
 pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Option<Answer> {
@@ -38,13 +34,13 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> 
     body["apiVersion"] = target.api_version().into();
     body["status"] = match *kind {
         "SelfSubjectReview" => {
-            let user = user.unwrap_or_else(administrator);
+            let user = request.full_user();
             let mut info =
                 json!({ "username": user.name.as_str(), "groups": texts(user.groups.iter()) });
             user.tell_more(&mut info);
             json!({ "userInfo": info })
         }
-        "TokenReview" => token(cluster, body["spec"]["token"].as_str().unwrap_or("")),
+        "TokenReview" => token(cluster, &body["spec"]),
         "SelfSubjectRulesReview" => rules(
             cluster,
             user,
@@ -98,73 +94,35 @@ fn invalid_fields(kind: &str, spec: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Token issued by the server, which names its ServiceAccount.
-pub struct IssuedToken<'t> {
-    /// Namespace of the account.
-    pub namespace: &'t str,
-    /// Name of the account.
-    pub name: &'t str,
-    /// Expiry time.
-    pub until: Timestamp,
-}
-
-impl fmt::Display for IssuedToken<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "loopscope.{}.{}.{}",
-            self.namespace,
-            self.name,
-            self.until.seconds()
-        )
-    }
-}
-
-impl IssuedToken<'_> {
-    fn read(text: &str) -> Option<IssuedToken<'_>> {
-        let (account, until) = text.strip_prefix("loopscope.")?.rsplit_once('.')?;
-        let (namespace, name) = account.split_once('.')?;
-        Some(IssuedToken {
-            namespace,
-            name,
-            until: Timestamp::new(until.parse().ok()?),
-        })
-    }
-}
-
 /// Returns the status of a token review.
-fn token(cluster: &Cluster, text: &str) -> Value {
-    let now = cluster.host.sim.store().wall_at(cluster.host.sim.now());
-    let valid = IssuedToken::read(text).filter(|token| token.until.seconds() > now.seconds());
-    let account = |token: IssuedToken<'_>| {
-        cluster
-            .host
-            .sim
-            .store()
-            .get(&ObjectRef::new(
-                Kind::ServiceAccount,
-                token.namespace,
-                token.name,
-            ))
-            .cloned()
-    };
-    match valid.and_then(account) {
-        Some(account) => {
-            let (namespace, name) = (&account.meta.namespace, &account.meta.name);
-            let groups = [
-                "system:serviceaccounts".to_owned(),
-                format!("system:serviceaccounts:{namespace}"),
-                "system:authenticated".to_owned(),
-            ];
-            let user = json!({ "username": format!("system:serviceaccount:{namespace}:{name}"), "uid": account.meta.uid.to_string(), "groups": groups });
-            json!({ "authenticated": true, "user": user })
+fn token(cluster: &Cluster, spec: &Value) -> Value {
+    let text = spec["token"].as_str().unwrap_or("");
+    let audiences = spec["audiences"].as_array().into_iter().flatten();
+    let mut audiences: Vec<String> = audiences
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    if audiences.is_empty() {
+        audiences.push(ISSUER.to_owned());
+    }
+    let found = cluster
+        .authenticator
+        .as_ref()
+        .and_then(|authenticator| authenticator.token_user(&cluster.host.sim, text, &audiences));
+    match found {
+        Some(Ok(valid)) => {
+            let groups = texts(valid.user.groups.iter());
+            let mut user = json!({ "username": valid.user.name.as_str(), "groups": groups });
+            valid.user.tell_more(&mut user);
+            let mut status = json!({ "authenticated": true, "user": user });
+            if !valid.audiences.is_empty() {
+                status["audiences"] = json!(valid.audiences);
+            }
+            status
         }
+        Some(Err(problem)) => json!({ "error": format!("[invalid bearer token, {problem}]") }),
         None => json!({ "error": "[invalid bearer token]" }),
     }
-}
-
-fn administrator() -> UserInfo {
-    UserInfo::new(ADMINISTRATOR, vec!["system:masters".into()])
 }
 
 fn texts<'a>(list: impl Iterator<Item = &'a k8s_model::Str>) -> Vec<&'a str> {
@@ -172,7 +130,7 @@ fn texts<'a>(list: impl Iterator<Item = &'a k8s_model::Str>) -> Vec<&'a str> {
 }
 
 fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &str) -> Value {
-    let user = user.unwrap_or_else(administrator);
+    let user = user.unwrap_or_else(UserInfo::masters);
     let attributes = &spec["resourceAttributes"];
     let text = |key: &str| attributes[key].as_str().unwrap_or("");
     let resource = if text("subresource").is_empty() {
@@ -211,7 +169,7 @@ fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &s
 
 fn rules(cluster: &Cluster, user: Option<UserInfo>, namespace: &str) -> Value {
     let (all, problems) = Authorizer::new(cluster.host.sim.store())
-        .rules_of(&user.unwrap_or_else(administrator), namespace);
+        .rules_of(&user.unwrap_or_else(UserInfo::masters), namespace);
     let about = |rule: &&PolicyRule| rule.urls.is_empty();
     let resources: Vec<Value> = all.iter().filter(about).map(resource_rule).collect();
     let paths = all

@@ -7,8 +7,8 @@ use super::http_request::{Accepts, HttpRequest, Target};
 use super::prometheus::Labelled;
 use super::status::{Answer, failure, no_such_path, not_allowed, page_not_found};
 use super::{
-    client_faults, discovery, metrics, openapi, openapi_v2, options, read, reviews, subresources,
-    write,
+    authentication, client_faults, discovery, metrics, openapi, openapi_v2, options, read, reviews,
+    subresources, write,
 };
 use crate::prometheus;
 use apiserver::{Subresource, Verb, conversion};
@@ -30,6 +30,10 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Reply {
     let reply = client_faults::filter(cluster, request, about, |cluster| {
         dispatch(cluster, request, target.as_ref())
     });
+    if cluster.exchanges.current.is_pending {
+        // It is served again.
+        return reply;
+    }
     let (delay, mut reply) = match reply {
         Reply::Late(delay, reply) => (Some(delay), *reply),
         reply => (None, reply),
@@ -55,6 +59,7 @@ pub fn answer(cluster: &mut Cluster, request: &HttpRequest) -> Reply {
         warnings.push(warning);
     }
     if cluster.open.len() > open
+        && matches!(reply, Reply::Stream(..) | Reply::Socket(..))
         && let Some(inner) = cluster.open.pop()
     {
         cluster.open.push(Box::new(Labelled {
@@ -77,7 +82,24 @@ fn dispatch(cluster: &mut Cluster, request: &HttpRequest, target: Option<&Target
         let message = format!("requested {nobody} without impersonating a user name");
         return failure(400, "BadRequest", &message).into();
     }
+    if let Some(refusal) = authentication::refusal(&cluster.host.sim, request, target) {
+        return refusal.into();
+    }
     match request.path.trim_end_matches('/') {
+        "/.well-known/openid-configuration" => {
+            let answer = cluster.authenticator.as_ref().map(|authenticator| {
+                let host = request.header("host");
+                Answer::json(200, &authenticator.issuer.configuration(host))
+            });
+            return answer.unwrap_or_else(page_not_found).into();
+        }
+        "/openid/v1/jwks" => {
+            let answer = cluster.authenticator.as_ref().map(|authenticator| Answer {
+                content_type: "application/jwk-set+json",
+                ..Answer::json(200, &authenticator.issuer.keys())
+            });
+            return answer.unwrap_or_else(page_not_found).into();
+        }
         "/metrics" => return prometheus::answer(cluster).into(),
         "/healthz" | "/livez" | "/readyz" => return Answer::text("ok").into(),
         "/version" => return Answer::json(200, &discovery::version()).into(),

@@ -49,6 +49,12 @@ impl Answer {
 
     /// Creates an error answer; `about` is the kind and name of the request's object.
     pub fn error(error: &ApiError, about: Option<(Kind, &str)>) -> Answer {
+        if let Some(Cause::Webhook(status)) = error.cause.as_deref() {
+            let code = status["code"]
+                .as_u64()
+                .and_then(|code| code.try_into().ok());
+            return Answer::status(code.unwrap_or(400), status);
+        }
         Answer::status(code(error.reason), &status(error, about))
     }
 

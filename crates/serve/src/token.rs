@@ -1,21 +1,22 @@
-//! Tokens of ServiceAccounts: each names its account; no request requires one.
+//! Requests for tokens of ServiceAccounts, and the tokens of Secrets.
 //!
-//! Models `pkg/registry/core/serviceaccount/storage/token.go`.
+//! Models `pkg/registry/core/serviceaccount/storage/token.go` and `pkg/controller/serviceaccount/tokens_controller.go`.
 
 use super::cluster::Cluster;
 use super::http_request::{HttpRequest, Target};
-use super::reviews::IssuedToken;
+use super::issuer::{ISSUER, TokenClaims};
 use super::status::Answer;
 use super::write::api_request;
 use apiserver::validation::{ErrorType, FieldError};
-use apiserver::{ApiError, Subresource, Verb};
-use k8s_model::{Kind, ObjectRef, Timestamp};
+use apiserver::{ApiError, Patch, Request, Subresource, Verb};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_model::{Kind, Object, ObjectRef, Timestamp};
 use serde_json::{Map, Value, json};
+use std::rc::Rc;
 
 const SHORTEST: i64 = 600;
 const LONGEST: i64 = 1 << 32;
-/// Default audience of a token.
-const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
 const VERSION: &str = "authentication.k8s.io/v1";
 
 /// Creates a token.
@@ -67,15 +68,32 @@ fn made(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Result
     if !errors.is_empty() {
         return Err(refusal("", &errors));
     }
-    check_bound(cluster, &target.namespace, &body["spec"]["boundObjectRef"])?;
+    let bound = bound(cluster, &target.namespace, &body["spec"]["boundObjectRef"])?;
     let now = cluster.host.sim.store().wall_at(cluster.host.sim.now());
     let until = Timestamp::new(now.seconds() + lasts);
-    let token = IssuedToken {
-        namespace: &target.namespace,
-        name: &target.name,
-        until,
+    if body["spec"]["audiences"]
+        .as_array()
+        .is_none_or(Vec::is_empty)
+    {
+        body["spec"]["audiences"] = json!([ISSUER]);
     }
-    .to_string();
+    let audiences = body["spec"]["audiences"].as_array().into_iter().flatten();
+    let claims = TokenClaims {
+        account: &account,
+        audiences: audiences
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        bound: bound.as_deref(),
+        now,
+        seconds: lasts,
+    };
+    let issuer = cluster.authenticator.as_ref().map(|it| &it.issuer);
+    let store = cluster.host.sim.store();
+    let token = issuer
+        .ok_or_else(|| "no key signs tokens".to_owned())
+        .and_then(|issuer| issuer.issue(store, &claims))
+        .map_err(|problem| ApiError::internal(&format!("Internal error occurred: {problem}")))?;
     (body["kind"], body["apiVersion"]) = ("TokenRequest".into(), VERSION.into());
     body["spec"]["expirationSeconds"] = lasts.into();
     let fields = json!({ "f:spec": request_fields(&body["spec"]) });
@@ -89,12 +107,6 @@ fn made(cluster: &mut Cluster, request: &HttpRequest, target: &Target) -> Result
     });
     if body["spec"].get("boundObjectRef").is_none() {
         body["spec"]["boundObjectRef"] = Value::Null;
-    }
-    if body["spec"]["audiences"]
-        .as_array()
-        .is_none_or(Vec::is_empty)
-    {
-        body["spec"]["audiences"] = json!([AUDIENCE]);
     }
     body["status"] = json!({ "token": token, "expirationTimestamp": until.rfc3339() });
     Ok(Answer::json(201, &body))
@@ -130,11 +142,15 @@ fn request_fields(spec: &Value) -> Value {
     fields.into()
 }
 
-/// Checks the object that a token is bound to: a Pod, a Secret or a node that exists.
-fn check_bound(cluster: &Cluster, namespace: &str, reference: &Value) -> Result<(), ApiError> {
+/// Returns the object that a token is bound to: a Pod, a Secret or a node that exists.
+fn bound(
+    cluster: &Cluster,
+    namespace: &str,
+    reference: &Value,
+) -> Result<Option<Rc<Object>>, ApiError> {
     let text = |field: &str| reference[field].as_str().unwrap_or("");
     if !reference.is_object() {
-        return Ok(());
+        return Ok(None);
     }
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     let key = match (api_version, kind) {
@@ -154,10 +170,74 @@ fn check_bound(cluster: &Cluster, namespace: &str, reference: &Value) -> Result<
     };
     let (asked, uid) = (text("uid"), object.meta.uid.to_string());
     if asked.is_empty() || asked == uid {
-        return Ok(());
+        return Ok(Some(object.clone()));
     }
     let problem = format!(
         "the UID in the bound object reference ({asked}) does not match the UID in record. The object might have been deleted and then recreated"
     );
     Err(ApiError::conflict_because(key.kind, &key.name, &problem))
+}
+
+/// Fills in the tokens of new Secrets of type `kubernetes.io/service-account-token`; one whose account does not exist is deleted. A token is
+/// made with a key from outside of the simulation, so that its write is a request of the history.
+pub fn fill_secrets(cluster: &mut Cluster) {
+    let journal = cluster.host.sim.journal();
+    let from = cluster.searched.min(journal.len());
+    let writes = journal.from(from).iter().filter_map(|entry| entry.write());
+    let wanting: Vec<ObjectRef> = writes
+        .filter(|(_, object)| object.kind == Kind::Secret)
+        .map(|(_, object)| object.key())
+        .collect();
+    cluster.searched = journal.len();
+    for key in wanting {
+        if let Some(request) = secret_request(cluster, &key) {
+            cluster.send_own(request);
+        }
+    }
+}
+
+/// Returns the write that a Secret of an account needs.
+fn secret_request(cluster: &Cluster, key: &ObjectRef) -> Option<Request> {
+    let store = cluster.host.sim.store();
+    let issuer = &cluster.authenticator.as_ref()?.issuer;
+    let secret = store.get(key)?;
+    let value = secret.to_value();
+    if value["type"] != "kubernetes.io/service-account-token" || secret.meta.is_deleting() {
+        return None;
+    }
+    let path = format!("/api/v1/namespaces/{}/secrets/{}", key.namespace, key.name);
+    let name = secret
+        .meta
+        .annotation("kubernetes.io/service-account.name")?;
+    let account = store.get(&ObjectRef::new(Kind::ServiceAccount, &key.namespace, name));
+    let request = match account {
+        None => Request {
+            command: format!("DELETE {path}"),
+            ..Request::new(Verb::Delete, key)
+        },
+        Some(account) => {
+            let has = |field: &str| value["data"][field].is_string();
+            if has("token") && has("namespace") {
+                return None;
+            }
+            let token = issuer.issue_legacy(account, &key.name).ok()?;
+            let bundle = ObjectRef::new(Kind::ConfigMap, &key.namespace, "kube-root-ca.crt");
+            let bundle = store.get(&bundle).map(|bundle| bundle.to_value());
+            let bundle = bundle.as_ref().and_then(|it| it["data"]["ca.crt"].as_str());
+            let data = json!({
+                "token": STANDARD.encode(token), "namespace": STANDARD.encode(key.namespace.as_str()),
+                "ca.crt": STANDARD.encode(bundle.unwrap_or("")),
+            });
+            let uid = account.meta.uid.to_string();
+            let annotations = json!({ "kubernetes.io/service-account.uid": uid });
+            let change = json!({ "metadata": { "annotations": annotations }, "data": data });
+            Request {
+                command: format!("PATCH {path}"),
+                ..Request::patch(key, Patch::merge(change))
+            }
+        }
+    };
+    let mut request = request;
+    request.options.field_manager = "kube-controller-manager".to_owned();
+    Some(request)
 }

@@ -46,6 +46,7 @@ impl Outgoing {
                 | Action::Edited(_)
                 | Action::Request(_)
                 | Action::Client(_)
+                | Action::Admission(_)
                 | Action::Remote(..)
                 | Action::Beside(..)
                 | Action::Interrupt

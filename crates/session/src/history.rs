@@ -48,6 +48,7 @@ pub fn commands(run: &Run) -> Vec<HistoryCommand> {
                 Action::Poll
                 | Action::Edited(_)
                 | Action::Client(_)
+                | Action::Admission(_)
                 | Action::Interrupt
                 | Action::Stop(_) => {
                     return None;

@@ -93,14 +93,15 @@ impl Rule {
         }
     }
 
+    /// Returns the API version in which the rule matches a request: the requested one, or an equivalent one.
     fn matches(
         &self,
         exact: bool,
         definitions: &Definitions,
         request: AdmissionRequest<'_>,
-    ) -> bool {
+    ) -> Option<String> {
         let info = request.object.kind.info();
-        lists(&self.operations, request.operation)
+        let matches = lists(&self.operations, request.operation)
             && self.resources.iter().any(|(resource, subresource)| {
                 (resource == "*" || resource == info.plural)
                     && (subresource == "*" || subresource == request.subresource.word())
@@ -112,41 +113,42 @@ impl Rule {
                 || self
                     .names
                     .iter()
-                    .any(|name| *name == *request.object.meta.name))
-            && self.has_version(exact, definitions, request)
+                    .any(|name| *name == *request.object.meta.name));
+        matches
+            .then(|| self.version(exact, definitions, request))
+            .flatten()
     }
 
-    fn has_version(
+    fn version(
         &self,
         exact: bool,
         definitions: &Definitions,
         request: AdmissionRequest<'_>,
-    ) -> bool {
+    ) -> Option<String> {
         let kind = request.object.kind;
-        let has = |group: &str, version: &str| {
-            lists(&self.groups, group) && lists(&self.versions, version)
+        let named = |group: &str, version: &str| match group {
+            "" => version.to_owned(),
+            group => format!("{group}/{version}"),
+        };
+        let matched = |group: &str, version: &str| {
+            (lists(&self.groups, group) && lists(&self.versions, version))
+                .then(|| named(group, version))
         };
         let (group, version) = request.group_version();
-        if has(group, version) {
-            return true;
-        }
-        if exact {
-            return false;
+        let requested = matched(group, version);
+        if requested.is_some() || exact {
+            return requested;
         }
         let info = kind.info();
-        let custom = || {
-            definitions.of(kind).is_some_and(|kind| {
-                kind.versions
-                    .iter()
-                    .any(|version| has(info.group, &version.name))
-            })
-        };
-        has(info.group, info.version)
-            || match kind {
-                Kind::Event => has("events.k8s.io", "v1"),
-                Kind::HorizontalPodAutoscaler => has(info.group, "v1"),
-                kind => kind.is_custom() && custom(),
+        matched(info.group, info.version).or_else(|| match kind {
+            Kind::Event => matched("events.k8s.io", "v1"),
+            Kind::HorizontalPodAutoscaler => matched(info.group, "v1"),
+            kind if kind.is_custom() => {
+                let mut versions = definitions.of(kind)?.versions.iter();
+                versions.find_map(|version| matched(info.group, &version.name))
             }
+            _ => None,
+        })
     }
 }
 
@@ -168,25 +170,30 @@ impl Matcher {
         self
     }
 
-    /// Matches a request against the rules and selectors; `namespace` is that of the object, if it exists.
-    pub fn matches(
+    /// Matches a request against the rules and selectors; `namespace` is that of the object, if it exists. Returns the API version in which
+    /// the request matches.
+    pub fn matched_version(
         &self,
         definitions: &Definitions,
         namespace: Option<&Object>,
         request: AdmissionRequest<'_>,
-    ) -> bool {
-        let any = |rules: &[Rule]| {
+    ) -> Option<String> {
+        let first = |rules: &[Rule]| {
             rules
                 .iter()
-                .any(|rule| rule.matches(self.exact, definitions, request))
+                .find_map(|rule| rule.matches(self.exact, definitions, request))
         };
-        self.rules.as_deref().is_none_or(any)
-            && !any(&self.excluded)
+        let version = match self.rules.as_deref() {
+            Some(rules) => first(rules)?,
+            None => request.api_version(),
+        };
+        let is_selected = first(&self.excluded).is_none()
             && self.selects_namespace(namespace, request.object)
             && (self.objects.selects(&request.object.meta.labels)
                 || request
                     .old
-                    .is_some_and(|old| self.objects.selects(&old.meta.labels)))
+                    .is_some_and(|old| self.objects.selects(&old.meta.labels)));
+        is_selected.then_some(version)
     }
 
     /// Returns true if the labels of an object's namespace are selected; cluster-scoped objects always are.

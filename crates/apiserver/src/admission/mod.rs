@@ -3,8 +3,10 @@
 //! A plugin is a file with a function `admit` or `validate`, listed once in [`MUTATING`] or called in [`super::server`].
 //! Models `kubeapiserver/options/plugins.go`, which gives the order.
 
+pub(crate) mod calls;
 mod default_ingress_class;
 mod default_storage_class;
+pub(crate) mod dispatcher;
 pub(crate) mod limit_ranger;
 mod matching;
 mod namespace_lifecycle;
@@ -14,6 +16,7 @@ pub(crate) mod pod_topology_labels;
 mod priority;
 mod request;
 pub mod resource_quota;
+mod review;
 mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;

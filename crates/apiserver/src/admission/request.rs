@@ -19,6 +19,12 @@ pub(crate) struct AdmissionRequest<'a> {
 }
 
 impl AdmissionRequest<'_> {
+    /// Returns the requested API version.
+    pub fn api_version(&self) -> String {
+        let own = || self.object.kind.api_version().to_string();
+        self.api_version.map_or_else(own, str::to_owned)
+    }
+
     /// Returns the requested group and version.
     pub fn group_version(&self) -> (&str, &str) {
         let info = self.object.kind.info();

@@ -1,14 +1,16 @@
-//! Admission webhooks and policies: handling of matching writes, since no webhook can be called and policy expressions are not evaluated.
-//! A write is refused or let through with a warning, depending on the failure policy.
+//! Admission webhooks and policies of a cluster, and which of them match a request. Policies are not evaluated: a write that one would judge
+//! is refused or let through with a warning, depending on its failure policy.
 //!
-//! Models `apiserver/pkg/admission/plugin/{webhook/{generic,validating},policy/validating}` in the order of
-//! `kubeapiserver/options/plugins.go`. Match conditions are not evaluated: they count as true.
+//! Models `apiserver/pkg/admission/plugin/{webhook/{generic,predicates},policy/validating}` in the order of
+//! `kubeapiserver/options/plugins.go`.
 
 use super::AdmissionRequest;
+use super::calls::{ServicePort, WebhookId};
 use super::matching::Matcher;
 use crate::definitions::Definitions;
 use crate::error::{ApiError, StatusReason};
 use crate::store::Store;
+use k8s_model::cel::{self, CelType, Environment, Program};
 use k8s_model::{Kind, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
@@ -35,17 +37,129 @@ pub(crate) enum AdmissionPhase {
 pub(crate) struct AdmissionPlugins(Rc<Vec<AdmissionPlugin>>);
 
 #[derive(Clone, Debug)]
-struct AdmissionPlugin {
+pub(super) struct AdmissionPlugin {
     phase: AdmissionPhase,
     matchers: Vec<Matcher>,
-    hook: Hook,
+    pub hook: Hook,
 }
 
 #[derive(Clone, Debug)]
-enum Hook {
-    Webhook(Value),
+pub(super) enum Hook {
+    Webhook(Rc<Webhook>),
     /// Policy with its binding.
     Policy(Box<[Value; 2]>),
+}
+
+/// Admission webhook.
+#[derive(Clone, Debug)]
+pub(super) struct Webhook {
+    pub id: WebhookId,
+    /// Position in its configuration, which tells apart webhooks of one name.
+    pub index: usize,
+    pub value: Value,
+    pub conditions: Vec<MatchCondition>,
+}
+
+/// Match condition of a webhook.
+#[derive(Clone, Debug)]
+pub(super) struct MatchCondition {
+    pub expression: String,
+    /// Program, or the error of an expression that is not evaluated here.
+    pub program: Result<Program, String>,
+}
+
+impl Webhook {
+    fn read(mutates: bool, configuration: &k8s_model::Str, index: usize, value: Value) -> Webhook {
+        let environment = Environment::default()
+            .declare("object", CelType::Dyn)
+            .declare("oldObject", CelType::Dyn)
+            .declare("request", cel::REQUEST);
+        let conditions = value["matchConditions"].as_array().into_iter().flatten();
+        let conditions = conditions.map(|condition| {
+            let expression = condition["expression"].as_str().unwrap_or("").trim();
+            MatchCondition {
+                program: Program::in_environment(expression, environment.clone()),
+                expression: expression.to_owned(),
+            }
+        });
+        Webhook {
+            id: WebhookId {
+                mutates,
+                configuration: configuration.clone(),
+                name: value["name"].as_str().unwrap_or("").into(),
+            },
+            index,
+            conditions: conditions.collect(),
+            value,
+        }
+    }
+
+    /// Returns true if the failure policy refuses a request that the webhook cannot judge.
+    pub fn fails_closed(&self) -> bool {
+        fails_closed(&self.value)
+    }
+
+    /// Service that the webhook is reached by, if it has no URL.
+    pub fn service(&self) -> Option<ServicePort> {
+        let service = &self.value["clientConfig"]["service"];
+        let text = |field: &str| service[field].as_str().unwrap_or("").to_owned();
+        service.is_object().then(|| ServicePort {
+            namespace: text("namespace"),
+            name: text("name"),
+            port: service["port"]
+                .as_u64()
+                .and_then(|port| port.try_into().ok())
+                .unwrap_or(443),
+        })
+    }
+
+    pub fn timeout_seconds(&self) -> u64 {
+        self.value["timeoutSeconds"].as_u64().unwrap_or(10)
+    }
+
+    /// Returns the URL that is called, with the timeout as upstream adds it.
+    pub fn url(&self) -> String {
+        let config = &self.value["clientConfig"];
+        let url = match self.service() {
+            Some(ServicePort {
+                namespace,
+                name,
+                port,
+            }) => {
+                let path = config["service"]["path"].as_str().unwrap_or("");
+                format!("https://{name}.{namespace}.svc:{port}{path}")
+            }
+            None => config["url"].as_str().unwrap_or("").to_owned(),
+        };
+        format!("{url}?timeout={}s", self.timeout_seconds())
+    }
+
+    /// Returns the reason why the webhook cannot be reached from here.
+    pub fn unreachable(&self, store: &Store) -> String {
+        let Some(service) = self.service() else {
+            let url = self.value["clientConfig"]["url"].as_str().unwrap_or("");
+            let host = url.split("://").nth(1).unwrap_or("");
+            let host = host.split(['/', ':']).next().unwrap_or("");
+            return format!("dial tcp: lookup {host}: no such host");
+        };
+        let name = &service.name;
+        let key = ObjectRef::new(Kind::Service, &service.namespace, name);
+        let Some(found) = store.get(&key) else {
+            return format!("service {name:?} not found");
+        };
+        if store
+            .slices_of(found)
+            .all(|slice| slice.endpoints.is_empty())
+        {
+            return format!("no endpoints available for service {name:?}");
+        }
+        let value = found.to_value();
+        let address = value["spec"]["clusterIP"].as_str().unwrap_or("");
+        format!(
+            "dial tcp {address}:{}: connect: connection refused",
+            service.port
+        )
+    }
 }
 
 impl AdmissionPlugins {
@@ -78,22 +192,23 @@ impl AdmissionPlugins {
                 all
             };
         let webhooks = |phase, kind| {
-            let all =
-                store.list(kind).flat_map(
-                    |configuration| match configuration.to_value()["webhooks"].take() {
-                        Value::Array(webhooks) => webhooks,
-                        _ => Vec::new(),
-                    },
-                );
-            let plugin = move |hook: Value| {
-                let matchers = vec![Matcher::read(&hook, &hook["rules"])];
-                AdmissionPlugin {
-                    phase,
-                    matchers,
-                    hook: Hook::Webhook(hook),
+            let mutates = phase == AdmissionPhase::Mutating;
+            let mut all = Vec::new();
+            for configuration in store.list(kind) {
+                let Value::Array(webhooks) = configuration.to_value()["webhooks"].take() else {
+                    continue;
+                };
+                for (index, value) in webhooks.into_iter().enumerate() {
+                    let matcher = Matcher::read(&value, &value["rules"]);
+                    let webhook = Webhook::read(mutates, &configuration.meta.name, index, value);
+                    all.push(AdmissionPlugin {
+                        phase,
+                        matchers: vec![matcher],
+                        hook: Hook::Webhook(Rc::new(webhook)),
+                    });
                 }
-            };
-            all.map(plugin).collect::<Vec<_>>()
+            }
+            all
         };
         let all = [
             policies(
@@ -120,138 +235,75 @@ fn fails_closed(policy: &Value) -> bool {
     policy["failurePolicy"] != "Ignore"
 }
 
-/// Result of the webhooks and policies that match a request.
-pub(crate) struct Decision {
-    /// Warnings for the client.
-    pub warnings: Vec<String>,
-    /// Refusal, if one denies the request.
-    pub result: Result<(), ApiError>,
-}
-
 impl AdmissionPlugins {
     /// Returns true if an object of this kind is a webhook configuration, a policy or a binding of one.
     pub fn depend_on(kind: Kind) -> bool {
         EXEMPT.contains(&kind)
     }
 
-    /// Decides about a request by the webhooks and policies of one phase.
-    pub fn decide(
+    /// Returns true if there is neither a webhook nor a bound policy.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true if there is a webhook.
+    pub fn has_webhooks(&self) -> bool {
+        let is_webhook = |plugin: &AdmissionPlugin| matches!(plugin.hook, Hook::Webhook(_));
+        self.0.iter().any(is_webhook)
+    }
+
+    /// Returns the plugins of a phase that match a request, each with the API version in which it does.
+    pub(super) fn matching(
         &self,
         phase: AdmissionPhase,
         store: &Store,
         definitions: &Definitions,
         request: AdmissionRequest<'_>,
-    ) -> Decision {
-        let mut decision = Decision {
-            warnings: Vec::new(),
-            result: Ok(()),
-        };
+    ) -> Vec<(&AdmissionPlugin, String)> {
         if self.0.is_empty() || EXEMPT.contains(&request.object.kind) {
-            return decision;
+            return Vec::new();
         }
-        let namespace = store.get(&ObjectRef::new(
-            Kind::Namespace,
-            "",
-            &request.object.meta.namespace,
-        ));
-        for plugin in self.0.iter().filter(|plugin| plugin.phase == phase) {
-            let matches = |matcher: &Matcher| {
-                matcher.matches(
-                    definitions,
-                    namespace.map(|namespace| &**namespace),
-                    request,
-                )
-            };
-            if !plugin.matchers.iter().all(matches) {
-                continue;
-            }
-            let (warning, error) = match &plugin.hook {
-                Hook::Webhook(webhook) => webhook_call_error(store, webhook),
-                Hook::Policy(bound) => policy_decision(bound, request),
-            };
-            decision.warnings.extend(warning);
-            if let Some(error) = error {
-                decision.result = Err(error);
-                break;
-            }
-        }
-        decision
+        self.of(phase)
+            .filter_map(|plugin| {
+                let version = plugin.matched_version(store, definitions, request)?;
+                Some((plugin, version))
+            })
+            .collect()
+    }
+
+    /// Returns the plugins of a phase.
+    pub(super) fn of(&self, phase: AdmissionPhase) -> impl Iterator<Item = &AdmissionPlugin> {
+        self.0.iter().filter(move |plugin| plugin.phase == phase)
     }
 }
 
-/// Returns the warning for a webhook that is not called, and the refusal if its failure policy is `Fail`.
-fn webhook_call_error(store: &Store, webhook: &Value) -> (Option<String>, Option<ApiError>) {
-    let name = webhook["name"].as_str().unwrap_or("");
-    let cannot = format!("webhook {name:?} is not called, since containers do not run here");
-    if !fails_closed(webhook) {
-        return (
-            Some(format!(
-                "{cannot}: its failurePolicy Ignore lets the request through"
-            )),
-            None,
-        );
+impl AdmissionPlugin {
+    /// Returns the API version in which the rules and selectors match a request.
+    pub fn matched_version(
+        &self,
+        store: &Store,
+        definitions: &Definitions,
+        request: AdmissionRequest<'_>,
+    ) -> Option<String> {
+        let namespace = &request.object.meta.namespace;
+        let namespace = store.get(&ObjectRef::new(Kind::Namespace, "", namespace));
+        let namespace = namespace.map(|namespace| &**namespace);
+        let mut versions = self.matchers.iter();
+        let first = versions
+            .next()?
+            .matched_version(definitions, namespace, request)?;
+        versions
+            .all(|matcher| {
+                matcher
+                    .matched_version(definitions, namespace, request)
+                    .is_some()
+            })
+            .then_some(first)
     }
-    let (url, problem) = unreachable(store, &webhook["clientConfig"]);
-    let timeout = webhook["timeoutSeconds"].as_i64().unwrap_or(10);
-    let call = format!("failed to call webhook: Post \"{url}?timeout={timeout}s\": {problem}");
-    let error = ApiError::internal(&format!(
-        "Internal error occurred: failed calling webhook {name:?}: {call}"
-    ));
-    (
-        Some(format!(
-            "{cannot}: its failurePolicy Fail refuses the request"
-        )),
-        Some(error),
-    )
-}
-
-/// Returns the address of a webhook, and the reason why it cannot be reached.
-fn unreachable(store: &Store, config: &Value) -> (String, String) {
-    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let service = &config["service"];
-    if !service.is_object() {
-        let url = text(&config["url"]);
-        let host = url
-            .split("://")
-            .nth(1)
-            .unwrap_or("")
-            .split(['/', ':'])
-            .next()
-            .unwrap_or("")
-            .to_owned();
-        return (url, format!("dial tcp: lookup {host}: no such host"));
-    }
-    let (namespace, name, path) = (
-        text(&service["namespace"]),
-        text(&service["name"]),
-        text(&service["path"]),
-    );
-    let port = service["port"].as_i64().unwrap_or(443);
-    let problem = match store.get(&ObjectRef::new(Kind::Service, &namespace, &name)) {
-        None => format!("service {name:?} not found"),
-        Some(found) => {
-            let address = found.to_value()["spec"]["clusterIP"]
-                .as_str()
-                .unwrap_or("")
-                .to_owned();
-            let ready = store
-                .slices_of(found)
-                .any(|slice| !slice.endpoints.is_empty());
-            if ready {
-                format!("dial tcp {address}:{port}: connect: connection refused")
-            } else {
-                format!("no endpoints available for service {name:?}")
-            }
-        }
-    };
-    (
-        format!("https://{name}.{namespace}.svc:{port}{path}"),
-        problem,
-    )
 }
 
 /// Returns the warning for a policy that is not evaluated, or the refusal if its failure policy is `Fail` and its binding denies.
-fn policy_decision(
+pub(super) fn policy_decision(
     [policy, binding]: &[Value; 2],
     request: AdmissionRequest<'_>,
 ) -> (Option<String>, Option<ApiError>) {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 const ACCOUNT: &str = "system:serviceaccount:";
 const ANONYMOUS: &str = "system:anonymous";
 const AUTHENTICATED: &str = "system:authenticated";
+const MASTERS: &str = "system:masters";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 
 /// Authenticated or impersonated user.
@@ -71,6 +72,16 @@ impl UserInfo {
     /// Returns the user of the cluster's default kubeconfig.
     pub fn administrator() -> UserInfo {
         UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()])
+    }
+
+    /// Returns the user of a client that names none: its requests are all allowed.
+    pub fn masters() -> UserInfo {
+        UserInfo::new("kubernetes-admin", vec![MASTERS.into()])
+    }
+
+    /// Returns true for a member of the group whose requests are all allowed: `authorizerfactory.NewPrivilegedGroups`.
+    pub fn is_privileged(&self) -> bool {
+        self.groups.iter().any(|group| group == MASTERS)
     }
 
     /// Returns true if a subject of a binding in this namespace is this user.

@@ -122,7 +122,7 @@ impl ApiServer {
         if is_status {
             self.update_latest_status(&origin, object, why)
         } else {
-            self.update_latest(&origin, object, why)
+            self.update_decoded(&origin, object, why)
         }
     }
 

@@ -8,12 +8,13 @@ use std::cmp::Ordering;
 /// Maximum number of evaluation steps of a rule, so that a rule cannot block the page.
 const MOST_STEPS: usize = 200_000;
 
-/// Evaluates an expression.
-pub(super) fn evaluate(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
-    let mut names = vec![("self".to_owned(), this.clone())];
-    names.extend(old.map(|old| ("oldSelf".to_owned(), old.clone())));
+/// Evaluates an expression with variables by name.
+pub(super) fn evaluate(expr: &CelExpr, variables: &[(&str, &Value)]) -> Result<Value, String> {
+    let names = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).clone()));
     Evaluator {
-        names,
+        names: names.collect(),
         left: MOST_STEPS,
     }
     .value(expr)

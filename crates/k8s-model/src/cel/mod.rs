@@ -49,13 +49,26 @@ impl Program {
     /// # Errors
     /// What is invalid or unknown, or does not take the type.
     pub fn with_type(text: &str, kind: CelType) -> Result<Program, String> {
-        let root = parse::read(text).map_err(|issue| parse::render(text, &[issue]))?;
         let environment = Environment::default()
             .declare("self", kind.clone())
             .declare("oldSelf", kind);
+        Program::in_environment(text, environment)
+    }
+
+    /// Parses an expression over the variables of an environment.
+    ///
+    /// # Errors
+    /// Its first problem: it is invalid, or names something unknown or not evaluated here.
+    pub fn in_environment(text: &str, environment: Environment) -> Result<Program, String> {
+        let root = parse::read(text).map_err(|issue| parse::render(text, &[issue]))?;
         check::check(&root, environment, Functions::Evaluated)
             .map_err(|issues| parse::render(text, &issues))?;
         Ok(Program { root })
+    }
+
+    /// Evaluates the expression with variables by name; errors are CEL's.
+    pub fn evaluate(&self, variables: &[(&str, &Value)]) -> Result<Value, String> {
+        eval::evaluate(&self.root, variables)
     }
 
     /// Returns true if the expression uses `oldSelf`.
@@ -65,7 +78,9 @@ impl Program {
 
     /// Evaluates the expression; errors are CEL's.
     pub fn ask(&self, this: &Value, old: Option<&Value>) -> Result<Value, String> {
-        eval::evaluate(&self.root, this, old)
+        let old = old.map(|old| ("oldSelf", old));
+        let variables: Vec<_> = [("self", this)].into_iter().chain(old).collect();
+        self.evaluate(&variables)
     }
 }
 
