@@ -43,6 +43,7 @@ mod replicaset;
 mod resizer;
 mod resource_quota;
 mod root_ca;
+pub mod scripted;
 mod service_account;
 mod statefulset;
 pub mod taint_eviction;

@@ -116,6 +116,17 @@ pub fn explain(why: &Why) -> Explanation<'_> {
         Why::EventExpired => new(Write, msg::why_event_expired()),
         Why::Observed => new(Status, msg::why_observed()).follows(Follows::Pods),
 
+        Why::Program(call) => {
+            let reason = msg::why_program(i64::from(call.line), &call.text);
+            let explanation = new(Write, reason);
+            call.values
+                .iter()
+                .fold(explanation, |explanation, (name, value)| {
+                    let (name, value) = (name.clone(), value.clone());
+                    explanation.fact(FactId::Variable, FactValue::Variable { name, value })
+                })
+        }
+
         // Deployments.
         Why::NewTemplate { hash, replicas } => new(
             CodeTag::CreateReplicaSet,
