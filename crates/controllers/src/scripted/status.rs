@@ -5,7 +5,7 @@ use apiserver::control_loop;
 use apiserver::why::Why;
 use apiserver::{ApiError, StatusReason};
 use controller_runtime::client::{Action, LoopClient, PassView};
-use k8s_model::{Body, ObjectRef};
+use k8s_model::{Body, ObjectRef, Str};
 use script::{Failure, ScriptError, Style};
 use serde_json::{Value, json};
 
@@ -54,7 +54,16 @@ pub(super) fn report(
         return Ok(Action::AwaitChange);
     };
     let old = body.get("status").unwrap_or(&Value::Null);
+    let unknown = of.spec.replaces.as_ref().filter(|name| {
+        let mut all = crate::ALL.iter();
+        !all.any(|controller| *controller.name() == ***name)
+    });
     let (ready, reason, message) = match state.failing().next() {
+        None if unknown.is_some() => {
+            let name = unknown.map(Str::as_str).unwrap_or_default();
+            let message = format!("there is no controller {name:?} to replace");
+            ("False", "UnknownController", message)
+        }
         None => ("True", "Running", "the program runs".to_owned()),
         Some((key, error)) => ("False", "PassFailed", format!("{key}: {error}")),
     };
