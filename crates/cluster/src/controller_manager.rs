@@ -439,9 +439,7 @@ impl ControllerManager {
             Style::Edge => of.note(event, cache, &mut slot.state).into_iter().collect(),
         };
         if event.op == apiserver::journal::Op::Deleted {
-            let key = event.object.key();
-            slot.state.forget(&key);
-            self.workers[i].forget(&key);
+            self.workers[i].forget(&event.object.key());
         }
         let at = tasks.now().after(DISPATCH_US);
         for key in keys {

@@ -92,11 +92,6 @@ impl LoopState {
     pub fn failing(&self) -> impl Iterator<Item = (&ObjectRef, &ScriptError)> {
         self.failing.iter().map(|(key, error)| (key, &**error))
     }
-
-    /// Drops what is kept about an object that is gone.
-    pub fn forget(&mut self, key: &ObjectRef) {
-        self.failing.remove(key);
-    }
 }
 
 thread_local! {
