@@ -9,6 +9,8 @@ use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, Str};
 use script::Program;
 use serde_json::{Value, json};
+use std::cell::OnceCell;
+use std::rc::Rc;
 
 /// API group of the kind.
 pub const GROUP: &str = "loopscope.dev";
@@ -16,7 +18,7 @@ pub const GROUP: &str = "loopscope.dev";
 pub const KIND: &str = "ControlLoop";
 
 /// Steps that a pass may take unless the spec says otherwise.
-const STEPS: u64 = 100_000;
+const STEPS: u64 = 50_000;
 /// Memory that a pass may take unless the spec says otherwise, in kilobytes.
 const MEMORY_KB: u64 = 16 * 1024;
 
@@ -60,8 +62,17 @@ pub fn is_control_loop(kind: Kind) -> bool {
     kind.is_custom() && kind.info().name == KIND && kind.info().group == GROUP
 }
 
-/// Builds the definition that serves the kind.
-pub(super) fn definition() -> Option<Definition> {
+thread_local! {
+    /// Definition that serves the kind, the same in all clusters.
+    static DEFINITION: OnceCell<Option<Rc<Definition>>> = const { OnceCell::new() };
+}
+
+/// Returns the definition that serves the kind.
+pub(super) fn definition() -> Option<Rc<Definition>> {
+    DEFINITION.with(|definition| definition.get_or_init(|| build().map(Rc::new)).clone())
+}
+
+fn build() -> Option<Definition> {
     let manifest = json!({
         "metadata": {"name": format!("controlloops.{GROUP}")},
         "spec": {
@@ -125,7 +136,7 @@ fn schema() -> Value {
                     "limits": {
                         "type": "object", "description": "Limits of a pass.",
                         "properties": {
-                            "steps": whole(100, 5_000_000, "Statements and expressions that a pass may evaluate (default: 100000)."),
+                            "steps": whole(100, 5_000_000, "Statements and expressions that a pass may evaluate (default: 50000)."),
                             "memoryKB": whole(64, 262_144, "Memory that a pass may take, in kilobytes (default: 16384)."),
                         },
                     },

@@ -142,7 +142,9 @@ impl<'a> LoopClient<'a> {
             ..request.origin(self.origin.clone())
         };
         let response = self.server.handle(&origin, request);
-        self.count(before);
+        self.writes += u32::from(self.server.store.version() > before);
+        // A refusal takes as long.
+        self.round_trips += 1;
         response
     }
 

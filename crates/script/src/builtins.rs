@@ -412,7 +412,8 @@ impl Interpreter<'_> {
                 found.map(|(_, value)| value.clone())
             };
             let (key, reverse) = (option("key"), option("reverse"));
-            let sorted = self.ordered(line, "sorted", &[object.clone()], key, reverse)?;
+            let sorted =
+                self.ordered(line, "sorted", std::slice::from_ref(object), key, reverse)?;
             if let Value::List(sorted) = sorted {
                 let items = self.heap.items(sorted).to_vec();
                 if let Some(old) = self.heap.items_mut(*place) {

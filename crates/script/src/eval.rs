@@ -14,11 +14,15 @@ use std::rc::Rc;
 /// Limits of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Steps: statements, expressions, rounds of loops.
+    /// Steps: statements, expressions, rounds of loops; a call of the cluster counts 20, a write 100.
     pub steps: u64,
     /// Memory in bytes, counted as it is taken.
     pub memory: usize,
 }
+
+/// Steps that a call of the cluster counts.
+const READ_STEPS: u64 = 20;
+const WRITE_STEPS: u64 = 100;
 
 /// Maximum nesting of evaluations.
 const DEEPEST: u32 = 150;
@@ -125,7 +129,11 @@ impl<'h> Interpreter<'h> {
 
     /// Counts a step.
     pub fn step(&mut self) -> Result<(), Problem> {
-        self.steps += 1;
+        self.take_steps(1)
+    }
+
+    fn take_steps(&mut self, steps: u64) -> Result<(), Problem> {
+        self.steps += steps;
         if self.steps > self.limits.steps {
             return Err(Problem::Steps(self.limits.steps));
         }
@@ -640,12 +648,17 @@ impl<'h> Interpreter<'h> {
             if let Value::Failure(failure) = &value {
                 return Err(unchecked(failure)).at(line);
             }
-            arguments.insert(name, self.heap.to_json(&value).at(line)?);
+            arguments.insert(name, self.heap.write_json(&value).at(line)?);
         }
         let required = &signature.parameters[..signature.required.min(signature.parameters.len())];
         if let Some(missing) = required.iter().find(|name| !arguments.contains_key(*name)) {
             return Err(wrong(format!("argument '{missing}' is missing"))).at(line);
         }
+        let cost = match signature.writes {
+            true => WRITE_STEPS,
+            false => READ_STEPS,
+        };
+        self.take_steps(cost).at(line)?;
         let site = self.site(line, signature.writes);
         let Some(host) = &mut self.host else {
             return Err(Problem::OutsidePass(signature.name)).at(line);

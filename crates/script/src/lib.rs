@@ -256,7 +256,7 @@ impl Program {
                 value,
                 Value::Function(..) | Value::Builtin(_) | Value::Failure(_)
             ) {
-                kept.insert(name.to_string(), interpreter.heap.to_json(value)?);
+                kept.insert(name.to_string(), interpreter.heap.write_json(value)?);
             }
         }
         Ok(kept)

@@ -45,6 +45,9 @@ struct Parser {
 
 type Parsed<T> = Result<T, ScriptError>;
 
+/// Named arguments of a call.
+type NamedExprs = Vec<(Name, Expr)>;
+
 impl Parser {
     fn peek(&self) -> &Token {
         self.tokens
@@ -594,7 +597,7 @@ impl Parser {
         }
     }
 
-    fn arguments(&mut self) -> Parsed<(Vec<Expr>, Vec<(Name, Expr)>)> {
+    fn arguments(&mut self) -> Parsed<(Vec<Expr>, NamedExprs)> {
         let (mut positional, mut named) = (Vec::new(), Vec::new());
         while !self.is(")") {
             let is_named = matches!(self.tokens.get(self.at + 1), Some((_, Token::Word("="))));

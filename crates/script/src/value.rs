@@ -257,7 +257,7 @@ impl Heap {
     }
 
     /// Returns a value as JSON; functions have none.
-    pub fn to_json(&mut self, value: &Value) -> Result<Json> {
+    pub fn write_json(&mut self, value: &Value) -> Result<Json> {
         self.json_at(value, 0)
     }
 
@@ -443,7 +443,7 @@ impl Heap {
                 let items = self.items(*place);
                 let is_short = |item: &Value| !matches!(item, Value::List(_) | Value::Dict(_));
                 if items.len() > 4 || !items.iter().all(is_short) {
-                    return Some(format!("[{}]", items.len()));
+                    return Some(format!("list({})", items.len()));
                 }
                 self.show(value, true).ok()?
             }
@@ -451,7 +451,7 @@ impl Heap {
                 let entries: Vec<_> = self.entries(*place).ok()?.iter().cloned().collect();
                 match object_name(&entries, self) {
                     Some(name) => name,
-                    None => format!("{{{}}}", entries.len()),
+                    None => format!("dict({})", entries.len()),
                 }
             }
             value => self.show(value, true).ok()?,

@@ -280,7 +280,7 @@ pub struct Definitions {
 impl Default for Definitions {
     /// Returns the definitions of an empty cluster: that of the kind of loops.
     fn default() -> Definitions {
-        let own = control_loop::definition().map(Rc::new);
+        let own = control_loop::definition();
         Definitions {
             all: Rc::new(own.into_iter().collect()),
         }

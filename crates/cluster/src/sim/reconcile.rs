@@ -194,7 +194,7 @@ impl Sim {
         }
         let failing = slot.state.failing().count();
         let result = of.pass(key, &view, &mut client, &mut slot.state);
-        let until = now.after(PASS_COST_US + ROUND_TRIP_US * u64::from(client.round_trips.min(50)));
+        let until = now.after(PASS_COST_US + ROUND_TRIP_US * u64::from(client.round_trips));
         let reports = slot.state.failing().count() != failing;
         if self.server.store.get(key).is_some() {
             self.manager.workers[i].queue.keep_busy(key, until);

@@ -78,6 +78,14 @@ impl<'h, 'v, 'c> LoopHost<'h, 'v, 'c> {
             .ok_or_else(|| format!("there is no kind {name:?}"))
     }
 
+    /// Finds a kind that the cache of the loop holds.
+    fn cached_kind(&self, name: &str) -> Result<Kind, String> {
+        match self.kind(name)? {
+            Kind::Event => Err("a loop does not watch Events".to_owned()),
+            kind => Ok(kind),
+        }
+    }
+
     /// Returns the namespace of an object of a kind: the one given, or that of the pass.
     fn namespace(&self, kind: Kind, given: Option<&str>) -> Str {
         match given {
@@ -97,7 +105,7 @@ impl<'h, 'v, 'c> LoopHost<'h, 'v, 'c> {
     }
 
     fn get(&self, call: &HostCall<'_>) -> Answer {
-        let kind = self.kind(text(call, "kind")?)?;
+        let kind = self.cached_kind(text(call, "kind")?)?;
         let (namespace, name) = match &call.arguments["name"] {
             Value::String(name) => (
                 call.arguments.get("namespace").and_then(Value::as_str),
@@ -122,7 +130,7 @@ impl<'h, 'v, 'c> LoopHost<'h, 'v, 'c> {
     }
 
     fn list(&self, call: &HostCall<'_>) -> Answer {
-        let kind = self.kind(text(call, "kind")?)?;
+        let kind = self.cached_kind(text(call, "kind")?)?;
         let given = match call.arguments.get("namespace") {
             None | Some(Value::Null) => None,
             Some(Value::String(namespace)) => Some(namespace.as_str()),

@@ -145,6 +145,37 @@ fn with_loop(spec: &str, program: &str) -> Sim {
     sim
 }
 
+/// The first loop of the guide, in both languages.
+#[test]
+fn guide() {
+    for page in ["docs/control-loops.md", "docs/zh/control-loops.md"] {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(page);
+        let text = std::fs::read_to_string(page).unwrap();
+        let manifest = text
+            .split("```yaml\n")
+            .nth(1)
+            .unwrap()
+            .split("```")
+            .next()
+            .unwrap();
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        assert!(with_input(&mut sim, "apply -f -", manifest).contains("created"));
+        kubectl(&mut sim, "create configmap web --from-literal=pods=3");
+        advance(&mut sim, 10);
+        assert_eq!(active(&sim, "web-"), 3);
+        kubectl(&mut sim, "delete pod --all --wait=false");
+        advance(&mut sim, 10);
+        assert_eq!(active(&sim, "web-"), 3);
+        let status = kubectl(&mut sim, "get loops");
+        assert!(
+            status.contains("keep-pods   ConfigMap   Level   True"),
+            "{status}"
+        );
+    }
+}
+
 #[test]
 fn replicaset_level() {
     let sim = run("replicaset-level");
@@ -691,7 +722,7 @@ fn pass_without_an_end_is_stopped_with_its_line() {
     let (state, message) = ready(&sim, "mine");
     assert!(
         state == "False"
-            && message.ends_with("stopped after 100000 steps")
+            && message.ends_with("stopped after 50000 steps")
             && message.contains("line "),
         "{message}"
     );
@@ -831,4 +862,75 @@ fn trace_has_the_lines_of_a_pass_and_changes_nothing() {
     assert_eq!(lines.first(), Some(&2));
     assert_eq!(lines.last(), Some(&10));
     assert_eq!(sim.journal().len(), before);
+}
+
+/// Programs of random pieces act on a cluster: the engine goes on, and the history grows only so far.
+#[test]
+fn random_programs_do_no_harm() {
+    const PIECES: &[&str] = &[
+        "config = get(\"ConfigMap\", key)",
+        "pods = list(\"Pod\")",
+        "pods = list(\"Pod\", owner=config)",
+        "create(config)",
+        "update(config)",
+        "patch(config, {\"data\": {\"a\": str(now())}})",
+        "patch(config, {\"metadata\": {\"name\": \"x\"}})",
+        "apply({\"kind\": \"Secret\", \"metadata\": {\"name\": key.name}})",
+        "delete(config)",
+        "delete(config, uid=\"no\")",
+        "update_status(config, {\"a\": [1]})",
+        "event(config, \"Reason\", \"x\" * 5000)",
+        "requeue_after(0)",
+        "requeue_after(-1)",
+        "create({\"kind\": \"Pod\", \"metadata\": {\"generateName\": \"p-\"}, \"spec\": {\"containers\": [{\"name\": \"c\", \"image\": \"i\"}]}})",
+        "create({\"kind\": \"Pod\", \"metadata\": {\"name\": \"\"}})",
+        "create({\"kind\": \"Node\", \"metadata\": {\"name\": \"n\"}})",
+        "create({\"kind\": \"No\"})",
+        "create({})",
+        "create(None)",
+        "set_owner(config, config)",
+        "set_owner({}, config)",
+        "add_finalizer(config, \"a/b\")",
+        "update(config | {\"spec\": {\"a\": 1}})",
+        "delete(get(\"ControlLoop\", \"mine\"))",
+        "delete({\"kind\": \"Namespace\", \"metadata\": {\"name\": \"default\"}})",
+        "for pod in list(\"Pod\"): delete(pod)",
+        "log([pods, config])",
+        "log(timestamp(99999999999999))",
+        "seconds(\"x\")",
+        "fail(\"no\")",
+        "while True: create(config)",
+        "return update(config)",
+        "config.metadata.labels = {\"a\": 1}",
+        "config.metadata.resourceVersion = \"1\"",
+        "config.metadata = None",
+        "apply(config)",
+        "apply(config, force=False)",
+        "diff(config, pods)",
+        "check(update(config))",
+        "get(\"Event\", \"x\")",
+        "get(\"Node\", \"node-1\").spec.x = pods",
+        "patch(get(\"Node\", \"node-1\"), {\"status\": {}})",
+    ];
+    let mut rng = sim_core::rng::Rng::new(7);
+    for round in 0..50 {
+        let entry = match round % 3 {
+            0 => "def on_event(event):\n    key = event.object.metadata\n",
+            _ => "def reconcile(key):\n",
+        };
+        let mut program = format!("{entry}    config, pods = get(\"ConfigMap\", key), []\n");
+        for _ in 0..rng.below(8) {
+            program += &format!("    {}\n", PIECES[rng.below(PIECES.len() as u64) as usize]);
+        }
+        let mut sim = Sim::new(ClusterConfig::default(), round);
+        let text = control_loop_of("mine", FOR_CONFIG_MAPS, &program);
+        let applied = with_input(&mut sim, "apply -f -", &text);
+        assert!(applied.contains("created"), "{applied}");
+        kubectl(&mut sim, "create configmap one");
+        advance(&mut sim, 2);
+        sim.fault("restart mine").ok();
+        advance(&mut sim, 1);
+        let length = sim.journal().len();
+        assert!(length < 60_000, "{length}: {program}");
+    }
 }
