@@ -203,7 +203,7 @@ impl Masks {
         }
         let mut lines: Vec<String> = Vec::new();
         // The kind of loops that are programs is served here alone.
-        let own = |row: &&str| !row.contains(apiserver::control_loop::GROUP) || !line.contains("api-");
+        let own = |row: &&str| !row.contains(k8s_model::kind::LOOP_GROUP) || !line.contains("api-");
         for row in text.trim_end().lines().filter(own) {
             let mut out = String::new();
             for piece in row.split_inclusive(char::is_whitespace) {

@@ -4,7 +4,7 @@
 
 use super::definitions::Definition;
 use super::validation::{ErrorType, FieldError};
-use k8s_model::kind::{self, CustomNames};
+use k8s_model::kind::{self, CustomNames, LOOP_GROUP as GROUP};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, Str};
 use script::Program;
@@ -12,8 +12,6 @@ use serde_json::{Value, json};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// API group of the kind.
-pub const GROUP: &str = "loopscope.dev";
 /// Name of the kind.
 pub const KIND: &str = "ControlLoop";
 

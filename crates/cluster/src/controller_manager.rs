@@ -114,13 +114,8 @@ impl ControllerManager {
 
     /// Returns the work queue of each controller.
     pub fn queues(&self) -> impl Iterator<Item = (Component, &WorkQueue)> {
-        let loops = self.loops.iter().map(|slot| Component::Loop(slot.id));
-        controllers::ALL
-            .iter()
-            .map(|controller| controller.component())
-            .chain(loops)
-            .zip(self.workers.iter().map(|worker| &worker.queue))
-            .filter(|(component, _)| !self.has_left(*component))
+        self.indexes()
+            .map(|(i, component)| (component, &self.workers[i].queue))
     }
 
     /// Returns true for a loop whose ControlLoop is gone.
@@ -213,7 +208,12 @@ impl ControllerManager {
         cause: Option<EntryId>,
         tasks: &mut TaskQueue,
     ) {
-        if let Some(at) = self.workers[i].queue.add(key, at, cause) {
+        let worker = &mut self.workers[i];
+        // A loop may have taken the place of the controller.
+        if worker.stopped {
+            return;
+        }
+        if let Some(at) = worker.queue.add(key, at, cause) {
             tasks.push(at, Task::Reconcile(i as u16, key.clone()));
         }
     }

@@ -811,6 +811,30 @@ fn workers_limit_the_keys_at_a_time() {
 }
 
 #[test]
+fn replaced_controller_runs_again_when_the_loop_is_gone() {
+    let text = example("replicaset-level");
+    let mut sim = run_text(&text, 1);
+    let by_controller = |sim: &Sim| {
+        let made = sim.journal().iter().filter(|entry| {
+            entry.actor.component.name() == "replicaset-controller" && entry.write().is_some()
+        });
+        made.count()
+    };
+    assert_eq!(by_controller(&sim), 0);
+    kubectl(&mut sim, "delete loop nine-lines");
+    kubectl(&mut sim, "scale replicaset/web --replicas=3");
+    advance(&mut sim, 10);
+    assert_eq!(active(&sim, "web-"), 3);
+    assert!(by_controller(&sim) > 0);
+    let unknown = "  for: {apiVersion: v1, kind: ConfigMap}\n  replaces: no-controller\n";
+    let sim = with_loop(unknown, "def reconcile(key): pass");
+    assert_eq!(
+        ready(&sim, "mine").1,
+        "there is no controller \"no-controller\" to replace"
+    );
+}
+
+#[test]
 fn changed_program_takes_the_place_of_the_old_one() {
     let mut sim = with_loop(FOR_CONFIG_MAPS, "def reconcile(key):\n    log(\"old\")");
     let text = control_loop_of(
