@@ -1,5 +1,6 @@
 //! Functions of the language, and methods of its types.
 
+use crate::api;
 use crate::ast::Name;
 use crate::error::Problem;
 use crate::eval::{At, Done, Interpreter, operation, unchecked};
@@ -28,6 +29,7 @@ impl Interpreter<'_> {
             "sorted" | "min" | "max" => {
                 return self.ordered(line, name, values, option("key"), option("reverse"));
             }
+            "print" => return self.print(line, values),
             _ => {}
         }
         if let Some((unknown, _)) = named.first() {
@@ -35,6 +37,17 @@ impl Interpreter<'_> {
             return Err(wrong(name, &reason)).at(line);
         }
         self.plain(name, values).at(line)
+    }
+
+    /// Logs values, with spaces between them.
+    fn print(&mut self, line: u32, values: &[Value]) -> Done<Value> {
+        let texts = values.iter().map(|value| self.heap.show(value, false));
+        let texts = texts.collect::<Result<Vec<_>, _>>().at(line)?;
+        let text = Value::Text(texts.join(" ").into());
+        match api::cluster_function("log") {
+            Some(log) => self.ask(line, log, vec![text], Vec::new()),
+            None => Ok(Value::None),
+        }
     }
 
     fn plain(&mut self, name: &str, values: &[Value]) -> Answer {
@@ -95,10 +108,6 @@ impl Interpreter<'_> {
                 }
                 Ok(sum)
             }
-            ("copy_of", [items]) => {
-                let items = self.iterate(items)?;
-                self.heap.list(items)
-            }
             ("reversed", [items]) => {
                 let mut items = self.iterate(items)?;
                 items.reverse();
@@ -125,7 +134,6 @@ impl Interpreter<'_> {
             ("is_error", [value]) => Ok(Value::Bool(matches!(value, Value::Failure(_)))),
             ("check", [Value::Failure(failure)]) => Err(unchecked(failure)),
             ("check", [value]) => Ok(value.clone()),
-            ("print", _) => Ok(Value::None),
             ("diff", [desired, current]) => {
                 let mut differences = Vec::new();
                 self.differences("", desired, current, 0, &mut differences)?;

@@ -616,7 +616,7 @@ impl<'h> Interpreter<'h> {
     }
 
     /// Calls a function of the cluster.
-    fn ask(
+    pub fn ask(
         &mut self,
         line: u32,
         signature: &'static Signature,

@@ -6,7 +6,7 @@
 //! A program defines `reconcile(key)`, which compares and acts, or `on_event(event)`, which reacts. Its statements outside of functions run
 //! before each pass. Global variables of a program with `on_event` are its [`Memory`]: a pass finds them as the last one left them.
 //!
-//! Differences from Python: no classes, exceptions, imports, sets or generators; a tuple is a list; a field of a dict can be read and set as
+//! Differences from Python: no classes, exceptions, imports, sets or generators; a tuple is a list; a bool is no number; a field of a dict can be read and set as
 //! `object.field`, and is `None` if it is missing; integers have 64 bits; comparisons never mix types.
 
 pub mod api;

@@ -149,6 +149,11 @@ log([total, a, b, twice(4), twice(4, times=3), squares.three + squares['four']])
 }
 
 #[test]
+fn print_is_a_line_of_the_log() {
+    assert_eq!(logged("print('a', 1, key)"), [json!("a 1 default/web")]);
+}
+
+#[test]
 fn lists_are_shared_and_not_copied() {
     assert_eq!(
         logged("a = [1]\nb = a\nb.append(2)\nlog(a)"),

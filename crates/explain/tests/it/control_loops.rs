@@ -48,7 +48,7 @@ fn write_leads_to_the_line_and_from_there_to_the_command() {
     let shown: Vec<String> = reasons[0]
         .saw
         .iter()
-        .map(|fact| explain::why::row(fact))
+        .map(explain::why::row)
         .map(|(name, value)| format!("{} {}", name.english(), value.english()))
         .collect();
     assert_eq!(shown, ["config ConfigMap/web", "key default/web"]);
