@@ -149,6 +149,11 @@ impl ControllerManager {
         i.checked_sub(controllers::ALL.len())
     }
 
+    /// Returns the slot of the loop with this index.
+    pub(crate) fn slot_mut(&mut self, i: usize) -> Option<&mut LoopSlot> {
+        self.loops.get_mut(ControllerManager::place_of_loop(i)?)
+    }
+
     /// Returns true if a controller, or the event-driven program of its own, runs; the other does not.
     pub fn runs(&self, component: Component) -> bool {
         let mut all = self.indexes();
@@ -404,9 +409,7 @@ impl ControllerManager {
     /// Clears the queue of a loop and what it remembers.
     pub(crate) fn restart_loop(&mut self, i: usize) {
         self.workers[i].restart();
-        if let Some(slot) =
-            ControllerManager::place_of_loop(i).and_then(|place| self.loops.get_mut(place))
-        {
+        if let Some(slot) = self.slot_mut(i) {
             slot.state = LoopState::default();
         }
     }
@@ -426,9 +429,7 @@ impl ControllerManager {
         cache: &Cache,
         tasks: &mut TaskQueue,
     ) {
-        let Some(slot) =
-            ControllerManager::place_of_loop(i).and_then(|place| self.loops.get_mut(place))
-        else {
+        let Some(slot) = self.slot_mut(i) else {
             return;
         };
         let Some(of) = slot.program.clone() else {
@@ -450,9 +451,7 @@ impl ControllerManager {
     /// Queues all objects of a loop whose resync is due, and schedules the next one.
     pub(crate) fn resync_loop(&mut self, i: usize, cache: &Cache, tasks: &mut TaskQueue) {
         let now = tasks.now();
-        let Some(slot) =
-            ControllerManager::place_of_loop(i).and_then(|place| self.loops.get_mut(place))
-        else {
+        let Some(slot) = self.slot_mut(i) else {
             return;
         };
         // A timer of an earlier version of the loop.
@@ -480,7 +479,7 @@ impl ControllerManager {
 
     /// Keeps the first free worker of a loop busy until a time.
     pub(crate) fn keep_worker_busy(&mut self, i: usize, until: Time) {
-        let slot = ControllerManager::place_of_loop(i).and_then(|place| self.loops.get_mut(place));
+        let slot = self.slot_mut(i);
         if let Some(free) = slot.and_then(|slot| slot.free.iter_mut().min()) {
             *free = until;
         }

@@ -48,8 +48,7 @@ impl Sim {
     }
 
     fn set_starting(&mut self, i: usize, starting: bool) {
-        let place = ControllerManager::place_of_loop(i);
-        if let Some(slot) = place.and_then(|place| self.manager.loops.get_mut(place)) {
+        if let Some(slot) = self.manager.slot_mut(i) {
             slot.state.starting = starting;
         }
     }
