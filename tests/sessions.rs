@@ -202,7 +202,9 @@ impl Masks {
             text = node.replace_all(&text, "<node>").into_owned();
         }
         let mut lines: Vec<String> = Vec::new();
-        for row in text.trim_end().lines() {
+        // The kind of loops that are programs is served here alone.
+        let own = |row: &&str| !row.contains(k8s_model::kind::LOOP_GROUP) || !line.contains("api-");
+        for row in text.trim_end().lines().filter(own) {
             let mut out = String::new();
             for piece in row.split_inclusive(char::is_whitespace) {
                 let word = piece.trim_end();

@@ -1,5 +1,7 @@
 //! Identities of the components that write.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 /// Component that writes, or the person who uses the cluster. `Display` writes its name.
@@ -15,6 +17,8 @@ pub enum Component {
     Kubelet,
     /// Controller.
     Controller(&'static ControllerId),
+    /// Loop that a ControlLoop describes.
+    Loop(&'static ControllerId),
 }
 
 /// Identity of a controller, defined beside its loop. Some controllers have a second one for their Events.
@@ -36,6 +40,38 @@ impl ControllerId {
     }
 }
 
+thread_local! {
+    /// Identities of loops by name; an entry is never removed, as with custom kinds.
+    static LOOPS: RefCell<BTreeMap<&'static str, &'static ControllerId>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Maximum number of identities of loops.
+const MAX_LOOPS: usize = 20_000;
+
+impl ControllerId {
+    /// Returns the identity of the loop of this name; `None` if there is no room for more.
+    pub fn of_loop(name: &str) -> Option<&'static ControllerId> {
+        LOOPS.with_borrow_mut(|known| {
+            if let Some(id) = known.get(name) {
+                return Some(*id);
+            }
+            if known.len() >= MAX_LOOPS {
+                return None;
+            }
+            let name: &'static str = Box::leak(name.into());
+            let manager = name;
+            let id: &'static ControllerId = Box::leak(Box::new(ControllerId { name, manager }));
+            known.insert(name, id);
+            Some(id)
+        })
+    }
+
+    /// Returns the identity of a loop that has run under this name.
+    pub fn known_loop(name: &str) -> Option<&'static ControllerId> {
+        LOOPS.with_borrow(|known| known.get(name).copied())
+    }
+}
+
 impl Component {
     /// Returns the name under which it writes and records Events.
     pub const fn name(self) -> &'static str {
@@ -44,7 +80,7 @@ impl Component {
             Component::ApiServer => "apiserver",
             Component::Scheduler => "default-scheduler",
             Component::Kubelet => "kubelet",
-            Component::Controller(controller) => controller.name,
+            Component::Controller(id) | Component::Loop(id) => id.name,
         }
     }
 
@@ -55,7 +91,7 @@ impl Component {
             Component::ApiServer => "kube-apiserver",
             Component::Scheduler => "kube-scheduler",
             Component::Kubelet => "kubelet",
-            Component::Controller(controller) => controller.manager,
+            Component::Controller(id) | Component::Loop(id) => id.manager,
         }
     }
 }

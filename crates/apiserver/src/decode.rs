@@ -10,6 +10,7 @@ use super::admission::{
     self, AdmissionRequest, limit_ranger, persistent_volume_claim_resize, pod_security,
 };
 use super::authorizer::Authorizer;
+use super::control_loop;
 use super::definitions::{Definition, Definitions, rules, schema as custom_schema};
 use super::error::{ApiError, StatusReason};
 use super::managers::{DuplicateField, Unknown};
@@ -448,6 +449,9 @@ impl Decoder<'_> {
                 Some(error) => errors.push(error),
                 None => errors.extend(rules::broken(version, &value, before.as_ref())),
             }
+        }
+        if errors.is_empty() && control_loop::is_control_loop(kind) {
+            errors.extend(control_loop::validate(&value));
         }
         errors.extend(
             version

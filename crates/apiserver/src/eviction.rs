@@ -175,6 +175,7 @@ mod tests {
             pass: 0,
             manager: None,
             user: None,
+            call: None,
         };
         let status = if ready { "True" } else { "False" };
         let pod = json!({"metadata": {"name": "p", "labels": {"app": "web"}}, "spec": {"nodeName": "n", "containers": []}});

@@ -7,6 +7,7 @@ mod binding;
 mod certificates;
 mod component;
 mod conflicts;
+pub mod control_loop;
 pub mod conversion;
 mod decode;
 pub mod defaults;

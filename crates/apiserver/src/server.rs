@@ -19,7 +19,7 @@ use super::registry::resource;
 use super::store::Store;
 use super::{strategies, validation};
 use crate::journal::{Actor, EntryId, Op};
-use crate::why::Why;
+use crate::why::{ProgramCall, Why};
 use k8s_model::daemonset::TEMPLATE_GENERATION;
 use k8s_model::kind::Subresource;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
@@ -53,6 +53,8 @@ pub struct Origin {
     pub manager: Option<Rc<Manager>>,
     /// Impersonated user; `None` for unrestricted access.
     pub user: Option<Rc<UserInfo>>,
+    /// Call of a program that makes the request: the reason of the write.
+    pub call: Option<Rc<ProgramCall>>,
 }
 
 impl Origin {
@@ -75,6 +77,7 @@ impl Origin {
             pass,
             manager: None,
             user: None,
+            call: None,
         }
     }
 }
@@ -680,6 +683,7 @@ mod tests {
             pass: 0,
             manager: None,
             user: None,
+            call: None,
         };
         let made = |taken: &[Str]| {
             let mut server = ApiServer::new(Timestamp::new(0), 1);

@@ -260,6 +260,11 @@ impl Store {
     /// Appends an entry to the journal.
     pub fn record(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
         let id = self.journal.len() as EntryId;
+        // A program's request has its own reason.
+        let why = match (&origin.call, why) {
+            (Some(call), Why::Asked) => Why::Program(call.clone()),
+            (_, why) => why,
+        };
         self.journal.push(Entry {
             time: self.now,
             actor: origin.actor.clone(),

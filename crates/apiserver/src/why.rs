@@ -1,6 +1,7 @@
 //! Reasons of writes, as data. `explain` turns them into messages.
 
 use k8s_model::{InternedStr, Str, Timestamp};
+use std::rc::Rc;
 
 /// Reason of a write, with the values that determined it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +17,9 @@ pub enum Why {
         /// Reason of the Event.
         reason: &'static str,
     },
+
+    /// Loop of a ControlLoop: a line of its program.
+    Program(Rc<ProgramCall>),
 
     /// deployment: no ReplicaSet has this Pod template.
     NewTemplate {
@@ -465,6 +469,17 @@ pub enum Why {
         /// Threshold.
         kept: u32,
     },
+}
+
+/// Call of a program that has made a request.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProgramCall {
+    /// Line, from 1.
+    pub line: u32,
+    /// Text of the line.
+    pub text: Str,
+    /// Values of the names on the line and on the condition around it.
+    pub values: Vec<(Str, Str)>,
 }
 
 /// Details of a Job's retry.

@@ -347,3 +347,28 @@ fn jitter_that_a_violation_does_not_need_is_left_out() {
     assert!(found.faults.is_empty(), "{:?}", found.faults);
     assert_eq!(found.values, [("ready(web)".to_owned(), "5".to_owned())]);
 }
+
+/// Checks an example of a loop that is a program.
+fn check_loop(name: &str, faults: bool) -> Report {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/loops");
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    let options = CheckOptions {
+        seed: 1,
+        seeds: 4,
+        faults,
+        jitter: 0,
+    };
+    check(&scenario::parse(&text).unwrap(), options).unwrap()
+}
+
+#[test]
+fn program_that_only_reacts_is_found_and_one_that_compares_holds() {
+    let edge = check_loop("replicaset-edge.yaml", false);
+    let told = text(&edge);
+    assert!(
+        !edge.is_clean() && told.contains("seed 1") && told.contains("count(pods, app=web) = 3"),
+        "{told}"
+    );
+    let level = check_loop("replicaset-level.yaml", true);
+    assert!(level.is_clean(), "{}", text(&level));
+}

@@ -17,6 +17,8 @@ pub struct Informers {
     pub scheduler: Informer,
     /// Informer that the kubelets share.
     pub kubelet: Informer,
+    /// Informers of the loops of ControlLoops.
+    pub loops: Vec<Informer>,
 }
 
 impl Default for Informers {
@@ -25,6 +27,7 @@ impl Default for Informers {
             controller_manager: Informer::new(Process::ControllerManager),
             scheduler: Informer::new(Process::Scheduler),
             kubelet: Informer::new(Process::Kubelet),
+            loops: Vec::new(),
         }
     }
 }
@@ -37,6 +40,11 @@ impl Index<Process> for Informers {
             Process::ControllerManager => &self.controller_manager,
             Process::Scheduler => &self.scheduler,
             Process::Kubelet => &self.kubelet,
+            // A process is named only while it has an informer.
+            Process::Loop(_) => match self.loops.iter().find(|one| one.process == process) {
+                Some(informer) => informer,
+                None => &self.controller_manager,
+            },
         }
     }
 }
@@ -47,13 +55,52 @@ impl IndexMut<Process> for Informers {
             Process::ControllerManager => &mut self.controller_manager,
             Process::Scheduler => &mut self.scheduler,
             Process::Kubelet => &mut self.kubelet,
+            Process::Loop(_) => match self.loops.iter_mut().find(|one| one.process == process) {
+                Some(informer) => informer,
+                None => &mut self.controller_manager,
+            },
         }
     }
 }
 
 impl Informers {
     fn iter(&self) -> impl Iterator<Item = &Informer> {
-        Process::ALL.into_iter().map(|process| &self[process])
+        let own = Process::ALL.into_iter().map(|process| &self[process]);
+        own.chain(&self.loops)
+    }
+
+    /// Returns all informers, those of the cluster first.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Informer> {
+        let Informers {
+            controller_manager,
+            scheduler,
+            kubelet,
+            loops,
+        } = self;
+        [controller_manager, scheduler, kubelet]
+            .into_iter()
+            .chain(loops)
+    }
+
+    /// Returns the processes with an informer, those of the cluster first.
+    pub fn processes(&self) -> impl Iterator<Item = Process> {
+        self.iter().map(|informer| informer.process)
+    }
+
+    /// Returns true if a process has an informer: that of a loop ends with it.
+    pub fn has(&self, process: Process) -> bool {
+        self.processes().any(|known| known == process)
+    }
+
+    /// Adds the informer of a loop, with an empty cache.
+    pub(crate) fn start(&mut self, process: Process) {
+        self.stop(process);
+        self.loops.push(Informer::new(process));
+    }
+
+    /// Removes the informer of a loop.
+    pub(crate) fn stop(&mut self, process: Process) {
+        self.loops.retain(|informer| informer.process != process);
     }
 
     /// Returns the number of journal entries that every process has received.
@@ -87,6 +134,13 @@ impl Informers {
         })
     }
 
+    /// Returns the process with this name.
+    pub(crate) fn process_named(&self, name: &Str) -> Result<Process, FaultError> {
+        self.processes()
+            .find(|process| process.name() == name)
+            .ok_or_else(|| FaultError::NoComponent(name.clone()))
+    }
+
     /// Returns true if a fault delays events to the controllers about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, journal: Journal<'_>, kind: Kind, name: &Str) -> bool {
         let target = ResolvedTarget {
@@ -96,12 +150,4 @@ impl Informers {
         let watch_faults = self.controller_manager.watch_faults.as_ref();
         watch_faults.is_some_and(|watch_faults| watch_faults.delays(&target, journal))
     }
-}
-
-/// Returns the process with this name.
-pub(crate) fn process_named(name: &Str) -> Result<Process, FaultError> {
-    Process::ALL
-        .into_iter()
-        .find(|process| process.name() == name)
-        .ok_or_else(|| FaultError::NoComponent(name.clone()))
 }

@@ -1,10 +1,11 @@
-//! Registry of all components that write: controllers, the scheduler, the kubelets.
+//! Registry of all components that write: controllers, the scheduler, the kubelets, and the loops of ControlLoops.
 
-use apiserver::{Actor, Component};
+use apiserver::{Actor, Component, ControllerId};
 use controller_runtime::descriptor::Descriptor;
+use controllers::scripted;
 use {controllers, kubelet, scheduler};
 
-/// Returns the descriptors of all components.
+/// Returns the descriptors of the components of every cluster.
 pub fn all() -> impl Iterator<Item = &'static Descriptor> {
     controllers::ALL
         .iter()
@@ -14,6 +15,9 @@ pub fn all() -> impl Iterator<Item = &'static Descriptor> {
 
 /// Returns the descriptor of a component; `None` for the person and the API server.
 pub fn descriptor(component: Component) -> Option<&'static Descriptor> {
+    if let Component::Loop(id) = component {
+        return Some(scripted::descriptor(id));
+    }
     all().find(|of| of.component == component)
 }
 
@@ -27,10 +31,12 @@ pub fn named(text: &str) -> Option<Actor> {
         let node = text.strip_prefix(Component::Kubelet.name())?;
         Some(Actor::kubelet(&node.strip_prefix(' ')?.into()))
     };
+    let written = || ControllerId::known_loop(text).map(|id| Actor::component(Component::Loop(id)));
     all()
         .find(is)
         .map(|of| Actor::component(of.component))
         .or_else(kubelet)
+        .or_else(written)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! `advance` was sliced; no task reads a wall clock.
 
 mod reconcile;
+mod scripted;
 
 use crate::client_view::ClientView;
 use crate::controller_manager::ControllerManager;
@@ -254,6 +255,9 @@ impl Sim {
         let now = self.now();
         self.server.store.now = now;
         match task {
+            // The loop of a process may have ended.
+            Task::Deliver(process) | Task::Relist(process) | Task::Release(process)
+                if !self.informers.has(process) => {}
             Task::Deliver(process) => {
                 if !self.deliver(process) {
                     // The rest is delivered before any other task.
@@ -265,10 +269,7 @@ impl Sim {
             Task::Wake(i, key) => self
                 .manager
                 .wake_delayed(usize::from(i), &key, &mut self.tasks),
-            Task::Resync(i) => {
-                let cache = &self.informers.controller_manager.cache;
-                self.manager.resync(usize::from(i), cache, &mut self.tasks);
-            }
+            Task::Resync(i) => self.resync(usize::from(i)),
             Task::Relist(process) => self.relist(process),
             Task::Release(process) => {
                 if !self.release(process) {
@@ -316,9 +317,10 @@ impl Sim {
     /// Schedules the delivery of new journal entries to the informers.
     fn pump(&mut self) {
         let (journal, now) = (self.server.store.journal(), self.tasks.now());
-        for process in Process::ALL {
-            if let Some(at) = self.informers[process].next_arrival(journal) {
-                self.tasks.push(at.max(now), Task::Deliver(process));
+        for informer in self.informers.iter_mut() {
+            if let Some(at) = informer.next_arrival(journal) {
+                self.tasks
+                    .push(at.max(now), Task::Deliver(informer.process));
             }
         }
         let mut event_written = None;
@@ -402,6 +404,16 @@ impl Sim {
                 let cache = &self.informers.controller_manager.cache;
                 self.manager
                     .observe(event, id, cache, &mut self.tasks, clock);
+                if apiserver::control_loop::is_control_loop(event.object.kind) {
+                    self.observe_control_loop(event);
+                }
+            }
+            Process::Loop(of) => {
+                if let Some(i) = self.manager.index_of_loop(of) {
+                    let cache = &self.informers[process].cache;
+                    self.manager
+                        .observe_loop(i, event, id, cache, &mut self.tasks);
+                }
             }
             Process::Scheduler => {
                 if let Some(at) = self.scheduler.observe(event, id, now) {

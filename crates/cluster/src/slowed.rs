@@ -86,15 +86,20 @@ impl InLine {
         }
         let key = object.key();
         let mut idle = None;
-        for (i, (controller, (component, queue))) in controllers::ALL
-            .iter()
-            .zip(sim.manager.queues())
-            .enumerate()
-        {
-            if !controller.serves(object) {
+        for (i, component) in sim.manager.indexes() {
+            let serves = match component {
+                Component::Loop(id) => {
+                    let of = sim.manager.scripted(id);
+                    of.is_some_and(|(of, _)| of.is_for(object.kind))
+                }
+                _ => controllers::ALL
+                    .get(i)
+                    .is_some_and(|controller| controller.serves(object)),
+            };
+            if !serves {
                 continue;
             }
-            let Some(line) = queue.in_line(&key) else {
+            let Some(line) = sim.manager.workers[i].queue.in_line(&key) else {
                 continue;
             };
             if sim.has_work(i, &key) {

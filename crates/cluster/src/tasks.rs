@@ -7,23 +7,24 @@ use kubelet::PodJob;
 use sim_core::rng::Rng;
 use sim_core::tree::Tree;
 
-/// Work that becomes due at some virtual time. Controllers are numbered as in [`controllers::ALL`].
+/// Work that becomes due at some virtual time. Controllers are numbered as in [`controllers::ALL`], loops of
+/// ControlLoops after them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
     /// Delivery of watch events to an informer.
     Deliver(Process),
     /// Reconcile pass of a controller for a key.
-    Reconcile(u8, ObjectRef),
+    Reconcile(u16, ObjectRef),
     /// Delayed requeue of a key that a controller asked for.
-    Wake(u8, ObjectRef),
+    Wake(u16, ObjectRef),
     /// Periodic resync of all objects of a controller.
-    Resync(u8),
+    Resync(u16),
     /// Relist of a component that has lost a watch event.
     Relist(Process),
     /// Delivery of delayed watch events to an informer.
     Release(Process),
     /// End of a pass of a slowed controller.
-    SlowPass(u8),
+    SlowPass(u16),
     /// Scheduling cycle for the next Pod.
     Schedule,
     /// Retry of Pods left in the unschedulable queue for too long.

@@ -8,10 +8,10 @@ use super::key_state::KeyState;
 use super::limit::Limit;
 use super::load::Loads;
 use apiserver::journal::Actor;
-use apiserver::why::Why;
+use apiserver::why::{ProgramCall, Why};
 use apiserver::{
-    ApiError, ApiServer, Component, ControllerId, Definitions, DeleteOptions, Origin, StatusReason,
-    Store,
+    ApiError, ApiServer, Component, ControllerId, Definitions, DeleteOptions, Origin, Request,
+    Response, StatusReason, Store,
 };
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp, Uid};
@@ -132,6 +132,20 @@ impl<'a> LoopClient<'a> {
     /// Draws a random uid.
     pub fn random_uid(&mut self) -> Uid {
         self.server.store.rng.uid()
+    }
+
+    /// Makes a request of a program, as a client of the API server, with the call as the reason of its write.
+    pub fn request(&mut self, request: &Request, call: Rc<ProgramCall>) -> Response {
+        let before = self.server.store.version();
+        let origin = Origin {
+            call: Some(call),
+            ..request.origin(self.origin.clone())
+        };
+        let response = self.server.handle(&origin, request);
+        self.writes += u32::from(self.server.store.version() > before);
+        // A refusal takes as long.
+        self.round_trips += 1;
+        response
     }
 
     /// Creates an object.

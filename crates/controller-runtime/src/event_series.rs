@@ -107,6 +107,7 @@ impl EventRecorder {
             pass,
             manager: None,
             user: None,
+            call: None,
         };
         let refreshes = now.0.is_multiple_of(REFRESH_US);
         let mut due: Vec<Uid> = self

@@ -111,6 +111,8 @@ pub enum FactId {
     SmallestFit,
     ReclaimPolicy,
     TtlSecondsAfterFinished,
+    /// Variable of a program, named by the value.
+    Variable,
 }
 
 /// Value of a fact.
@@ -205,6 +207,13 @@ pub enum FactValue {
         node: Str,
         /// Score.
         score: i64,
+    },
+    /// Variable of a program.
+    Variable {
+        /// Name.
+        name: Str,
+        /// Value, shortened.
+        value: Str,
     },
     /// Reason of a write.
     Because(Why),

@@ -1,6 +1,6 @@
 //! Processes with an informer of their own, and the constants that the simulation shares with fault injection.
 
-use apiserver::Component;
+use apiserver::{Component, ControllerId};
 use k8s_model::Kind;
 use k8s_model::time::SECOND;
 use std::fmt::{self, Display, Formatter};
@@ -20,17 +20,12 @@ pub enum Process {
     Scheduler,
     /// Kubelets of all nodes; they share one informer.
     Kubelet,
+    /// Loop of a ControlLoop.
+    Loop(&'static ControllerId),
 }
 
-/// Index of kube-controller-manager in [`Process::ALL`].
-pub const MANAGER: usize = Process::ControllerManager as usize;
-/// Index of kube-scheduler in [`Process::ALL`].
-pub const SCHEDULER: usize = Process::Scheduler as usize;
-/// Index of the kubelets in [`Process::ALL`].
-pub const KUBELETS: usize = Process::Kubelet as usize;
-
 impl Process {
-    /// All processes, by their index.
+    /// Processes of every cluster.
     pub const ALL: [Process; 3] = [
         Process::ControllerManager,
         Process::Scheduler,
@@ -45,6 +40,7 @@ impl Process {
             Component::User | Component::ApiServer | Component::Controller(_) => {
                 Process::ControllerManager
             }
+            Component::Loop(id) => Process::Loop(id),
         }
     }
 
@@ -54,13 +50,14 @@ impl Process {
             Process::ControllerManager => "kube-controller-manager",
             Process::Scheduler => "kube-scheduler",
             Process::Kubelet => "kubelet",
+            Process::Loop(id) => id.name,
         }
     }
 
     /// Returns true for the kinds that it watches.
     pub fn watches(self, kind: Kind) -> bool {
         match self {
-            Process::ControllerManager => kind != Kind::Event,
+            Process::ControllerManager | Process::Loop(_) => kind != Kind::Event,
             Process::Scheduler => matches!(
                 kind,
                 Kind::Pod
@@ -77,7 +74,10 @@ impl Process {
 
     /// Returns true for the kinds that its cache holds; a process with an index of its own for a kind needs no second copy.
     pub fn stores(self, kind: Kind) -> bool {
-        self == Process::ControllerManager || kind != Kind::Pod
+        match self {
+            Process::ControllerManager | Process::Loop(_) => true,
+            Process::Scheduler | Process::Kubelet => kind != Kind::Pod,
+        }
     }
 }
 

@@ -13,6 +13,8 @@
 //! A write for a new reason needs a new variant of `Why` (`crates/apiserver/src/why.rs`), and in `crates/explain/src/why/` its words, facts
 //! and role: the compiler names the places.
 //! `namespace.rs` and `ttl_after_finished.rs` are short examples to copy.
+//!
+//! A loop that a ControlLoop describes is no file here: `scripted/` runs its program.
 
 mod autoscaler;
 mod backends;
@@ -43,6 +45,7 @@ mod replicaset;
 mod resizer;
 mod resource_quota;
 mod root_ca;
+pub mod scripted;
 mod service_account;
 mod statefulset;
 pub mod taint_eviction;

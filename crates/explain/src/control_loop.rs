@@ -11,11 +11,23 @@ use i18n::msg;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, kind};
 
-/// Kinds whose watch events wake a loop.
+/// Kinds whose watch events wake a loop of a cluster, also one that a ControlLoop describes.
+pub fn watched_in(sim: &Sim, component: Component) -> Vec<Kind> {
+    match component {
+        Component::Loop(id) => {
+            let of = sim.manager.scripted(id);
+            of.map_or_else(Vec::new, |(of, _)| of.watched())
+        }
+        _ => watched(component),
+    }
+}
+
+/// Kinds whose watch events wake a loop of every cluster.
 pub fn watched(component: Component) -> Vec<Kind> {
     let Some(of) = controllers::controller(component) else {
         return match component {
             Component::Kubelet => vec![Kind::Pod],
+            Component::Loop(_) => Vec::new(),
             _ => vec![Kind::Pod, Kind::Node],
         };
     };
@@ -97,7 +109,7 @@ pub fn offers(sim: &Sim, component: Component) -> Vec<ActionOffer> {
             component: of.into(),
         },
     );
-    let lose = watched(component).into_iter().map(|kind| {
+    let lose = watched_in(sim, component).into_iter().map(|kind| {
         let lose = Fault::Lose {
             target: FaultTarget::every(kind),
             component: Some(of.into()),

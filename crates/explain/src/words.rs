@@ -194,7 +194,12 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
             && object.meta.name == key.name
             && object.meta.namespace == key.namespace
     };
-    let own_loop = || controllers::is_controller_of(entry.actor.component, key.kind);
+    let component = entry.actor.component;
+    // A loop that is a program acts on the objects that its object controls.
+    let own_loop = || {
+        matches!(component, Component::Loop(_))
+            || controllers::is_controller_of(component, key.kind)
+    };
     let kept = |object: &Object| {
         object.meta.namespace == key.namespace
             && object

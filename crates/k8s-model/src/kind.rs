@@ -374,6 +374,9 @@ pub const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
 /// Kinds of the Gateway API that a controller acts on or reads.
 const GATEWAY_KINDS: [&str; 4] = ["GatewayClass", "Gateway", "HTTPRoute", "ReferenceGrant"];
 
+/// Group of the kind of loops that are programs.
+pub const LOOP_GROUP: &str = "loopscope.dev";
+
 /// Names of a custom kind.
 #[derive(Clone, Copy, Debug)]
 pub struct CustomNames<'a> {
@@ -462,9 +465,10 @@ impl Kind {
                     plural: text(plural),
                     short: "",
                     namespaced,
-                    simulation: match group == GATEWAY_GROUP && GATEWAY_KINDS.contains(&name) {
-                        true => Simulation::Controlled,
-                        false => Simulation::Inert,
+                    simulation: match group {
+                        GATEWAY_GROUP if GATEWAY_KINDS.contains(&name) => Simulation::Controlled,
+                        LOOP_GROUP => Simulation::Controlled,
+                        _ => Simulation::Inert,
                     },
                     categories: &[],
                     strategy: Strategy {

@@ -113,9 +113,16 @@ impl Disturbance {
                 pass: None,
             };
         }
-        let present: Vec<Kind> = KINDS
-            .iter()
-            .copied()
+        let loops = sim.manager.scripted_loops();
+        let mut kinds = KINDS.to_vec();
+        for kind in loops.flat_map(|(of, _)| of.watched()) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        let processes: Vec<Process> = sim.informers.processes().collect();
+        let present: Vec<Kind> = kinds
+            .into_iter()
             .filter(|kind| sim.store().list(*kind).next().is_some())
             .collect();
         let kind = self.pick(if present.is_empty() {
@@ -125,7 +132,7 @@ impl Disturbance {
         });
         let (target, component) = (
             FaultTarget::every(kind),
-            Str::from(self.pick(&Process::ALL).name()),
+            Str::from(self.pick(&processes).name()),
         );
         match self.rng.below(10) {
             0..=2 => Fault::Lose {

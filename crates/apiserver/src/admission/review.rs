@@ -27,7 +27,7 @@ pub(super) fn user(origin: &Origin) -> UserInfo {
         (None, Component::ApiServer) => {
             UserInfo::new("system:apiserver", vec!["system:masters".into()])
         }
-        (None, Component::Controller(controller)) => {
+        (None, Component::Controller(controller) | Component::Loop(controller)) => {
             let name = format!("system:serviceaccount:kube-system:{}", controller.name);
             UserInfo::new(&name, Vec::new())
         }

@@ -13,6 +13,7 @@ fn server(objects: &[Value]) -> ApiServer {
         pass: 0,
         manager: None,
         user: None,
+        call: None,
     };
     for object in bootstrap::objects().iter().chain(objects) {
         let kind = Kind::from_api(
@@ -161,6 +162,7 @@ fn no_one_grants_more_than_they_have() {
         pass: 0,
         manager: None,
         user,
+        call: None,
     };
     let grant = |verbs: Value| {
         let rules = json!([{"verbs": verbs, "apiGroups": [""], "resources": ["pods"]}]);

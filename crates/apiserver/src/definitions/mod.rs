@@ -7,6 +7,7 @@
 pub(super) mod rules;
 pub(super) mod schema;
 
+use crate::control_loop;
 use k8s_model::cel::Program;
 use k8s_model::kind::{self, CustomNames};
 use k8s_model::{Body, Kind, Object};
@@ -103,7 +104,7 @@ pub struct Definition {
 
 impl Definition {
     /// Parses an established definition.
-    fn read(object: &Object, known: Option<Kind>) -> Option<Definition> {
+    pub(super) fn read(object: &Object, known: Option<Kind>) -> Option<Definition> {
         let Body::Other(body) = &object.body else {
             return None;
         };
@@ -271,9 +272,19 @@ fn rank(name: &str) -> (u8, u32, u32) {
 }
 
 /// All definitions, including deleted ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Definitions {
     all: Rc<Vec<Rc<Definition>>>,
+}
+
+impl Default for Definitions {
+    /// Returns the definitions of an empty cluster: that of the kind of loops.
+    fn default() -> Definitions {
+        let own = control_loop::definition();
+        Definitions {
+            all: Rc::new(own.into_iter().collect()),
+        }
+    }
 }
 
 impl Definitions {
@@ -368,6 +379,9 @@ impl Definitions {
             definition.served && *object.meta.name == *format!("{}.{}", info.plural, info.group)
         };
         let place = self.all.iter().position(same);
+        if place.is_some_and(|at| control_loop::is_control_loop(self.all[at].kind)) {
+            return;
+        }
         let Some(new) = Definition::read(object, place.map(|at| self.all[at].kind)) else {
             return;
         };
@@ -386,7 +400,9 @@ impl Definitions {
     pub(super) fn forget(&mut self, object: &Object) {
         for definition in Rc::make_mut(&mut self.all) {
             let info = definition.kind.info();
-            if *object.meta.name == *format!("{}.{}", info.plural, info.group) {
+            if *object.meta.name == *format!("{}.{}", info.plural, info.group)
+                && !control_loop::is_control_loop(definition.kind)
+            {
                 Rc::make_mut(definition).served = false;
             }
         }

@@ -23,6 +23,7 @@ fn origin(manager: &str) -> Origin {
         pass: 0,
         manager: Some(Rc::new(Manager::update(manager, Subresource::Main))),
         user: None,
+        call: None,
     }
 }
 

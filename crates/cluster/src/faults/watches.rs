@@ -6,7 +6,7 @@
 //! | fault | effect |
 //! |---|---|
 //! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the controllers |
-//! | `lose pod/web-0 kube-scheduler` | that event does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
+//! | `lose pod/web-0 kube-scheduler` | that event does not reach this component: `kube-controller-manager`, `kube-scheduler`, `kubelet`, or the loop of a ControlLoop by its name |
 //! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the controllers after this delay, and later events of this kind wait behind it |
 //! | `delay pod/web-0 10s kube-scheduler` | delay for this component only; `none` instead of a time ends the delay |
 //! | `repeat pod/web-0`, `repeat pod` | that event reaches the controllers (or the component named) twice |
@@ -15,7 +15,7 @@
 //! | `slow kube-scheduler 1s` | each cycle of the scheduler takes this long; `slow kube-controller-manager 1s`: each pass of all its controllers |
 //! | `relist 30s` | delay from a lost event to the component's relist (default: 10 s) |
 //! | `relist never` | components never relist and depend on events alone |
-//! | `restart kube-scheduler` | the component loses its state and relists everything |
+//! | `restart kube-scheduler` | the component loses its state and relists everything; so does the loop of a ControlLoop, by its name |
 //! | `conflict replicaset/web` | the next update of this object by a controller, or by a client over HTTP that is not kubectl, is refused, as if another client had written first |
 //!
 //! Components of the cluster alone are meant: a client over HTTP has faults of its own (`clients.rs`), except that a conflict meets both.
@@ -25,7 +25,6 @@
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
-use crate::informers::process_named;
 use crate::sim::{Difference, Sim};
 use crate::tasks::Task;
 use apiserver::journal::{EntryId, Op};
@@ -45,8 +44,10 @@ fn is_scheduler(name: &str) -> bool {
 }
 
 /// Returns the process whose watch is affected, kube-controller-manager by default.
-fn watcher(component: Option<&Str>) -> Result<Process, FaultError> {
-    component.map_or(Ok(Process::ControllerManager), process_named)
+fn watcher(sim: &Sim, component: Option<&Str>) -> Result<Process, FaultError> {
+    component.map_or(Ok(Process::ControllerManager), |name| {
+        sim.informers.process_named(name)
+    })
 }
 
 /// Orders a fault of the next matching watch event of a component.
@@ -57,7 +58,8 @@ pub(super) fn order(
     component: Option<&Str>,
     fault: EntryId,
 ) -> Result<(), FaultError> {
-    let informer = &mut sim.informers[watcher(component)?];
+    let process = watcher(sim, component)?;
+    let informer = &mut sim.informers[process];
     // A repeated event leaves the cache as it is.
     informer.lossy |= kind != WatchFault::Repeat;
     let watch_faults = informer.watch_faults.get_or_insert_default();
@@ -91,7 +93,7 @@ pub(super) fn deliver(
     target: ResolvedTarget,
     component: Option<&Str>,
 ) -> Result<(), FaultError> {
-    let (process, now) = (watcher(component)?, sim.now());
+    let (process, now) = (watcher(sim, component)?, sim.now());
     let informer = &mut sim.informers[process];
     if let Some(watch_faults) = &mut informer.watch_faults {
         watch_faults.flush_delayed(&target, sim.server.store.journal(), now);
@@ -115,8 +117,15 @@ pub(super) fn slow(
         return Ok(());
     }
     let all = name == Process::ControllerManager.name();
-    let named = |i: &usize| all || controllers::ALL[*i].name() == name;
-    let loops: Vec<usize> = (0..controllers::ALL.len()).filter(named).collect();
+    let is_named = |component: Component| match component {
+        Component::Controller(_) => all || component.name() == name,
+        _ => component.name() == name,
+    };
+    let named = sim
+        .manager
+        .indexes()
+        .filter(|(_, component)| is_named(*component));
+    let loops: Vec<usize> = named.map(|(i, _)| i).collect();
     if loops.is_empty() {
         return Err(FaultError::NoLoop(name.clone()));
     }
@@ -128,7 +137,11 @@ pub(super) fn slow(
 
 /// Restarts a component: it loses its state and relists everything.
 pub(super) fn restart(sim: &mut Sim, component: &Str) -> Result<(), FaultError> {
-    let process = process_named(component)?;
+    let process = sim.informers.process_named(component)?;
+    if let Process::Loop(id) = process {
+        sim.run_loop(id);
+        return Ok(());
+    }
     sim.informers[process].cache = Cache::default();
     match process {
         Process::ControllerManager => {
@@ -136,7 +149,7 @@ pub(super) fn restart(sim: &mut Sim, component: &Str) -> Result<(), FaultError> 
             sim.recorder.restart();
         }
         Process::Scheduler => sim.recorder.series = Default::default(),
-        Process::Kubelet => {}
+        Process::Kubelet | Process::Loop(_) => {}
     }
     sim.relist(process);
     if process == Process::ControllerManager {
@@ -218,7 +231,7 @@ impl Sim {
                 self.kubelets
                     .forget_gone(|key, uid| store.get(key).is_some_and(|o| o.meta.uid == uid));
             }
-            Process::ControllerManager => {}
+            Process::ControllerManager | Process::Loop(_) => {}
         }
         for difference in self.differences(process) {
             let Difference { op, object, before } = &difference;

@@ -1,6 +1,8 @@
 //! Reconcile passes of the controllers.
 
 use super::*;
+use apiserver::ApiError;
+use script::Step;
 
 /// Virtual time a pass keeps its key busy: minimum, per round trip to the API server, per owned object.
 const PASS_COST_US: u64 = MS;
@@ -12,10 +14,16 @@ impl Sim {
     /// records how long the key has waited.
     pub(super) fn reconcile(&mut self, i: usize, key: &ObjectRef) {
         let now = self.now();
+        let free = self.manager.worker_of_loop(i, now);
         let queue = &mut self.manager.workers[i].queue;
         let Some(cause) = queue.take(key, now) else {
             return;
         };
+        if let Some(free) = free {
+            // Every worker of the loop has a key.
+            self.manager.enqueue(i, key, free, cause, &mut self.tasks);
+            return;
+        }
         if queue.slowed().is_some() {
             queue.push_slow(key, cause, now);
             self.manager.plan_slow_pass(i, &mut self.tasks);
@@ -60,6 +68,11 @@ impl Sim {
     }
 
     fn run_pass(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
+        if ControllerManager::place_of_loop(i).is_some() {
+            let result = self.run_scripted(i, key, cause, false).0;
+            self.requeue_scripted(i, key, cause, result);
+            return;
+        }
         self.pass += 1;
         let controller: &dyn Controller = controllers::ALL[i];
         let (worker, now) = (&mut self.manager.workers[i], self.tasks.now());
@@ -132,6 +145,89 @@ impl Sim {
             }
         };
         if let Some(span) = requeue {
+            self.manager
+                .requeue_after(i, key, span, cause, &mut self.tasks);
+        }
+    }
+
+    /// Runs the pass of a loop; returns the lines that it executes, if they are asked for.
+    pub(super) fn run_scripted(
+        &mut self,
+        i: usize,
+        key: &ObjectRef,
+        cause: Option<EntryId>,
+        traced: bool,
+    ) -> (Result<Action, ApiError>, Vec<Step>) {
+        let nothing = (Ok(Action::AwaitChange), Vec::new());
+        let slot = ControllerManager::place_of_loop(i);
+        let Some(slot) = slot.and_then(|place| self.manager.loops.get_mut(place)) else {
+            return nothing;
+        };
+        let Some(of) = slot.program.clone() else {
+            return nothing;
+        };
+        self.pass += 1;
+        let now = self.tasks.now();
+        let cache = &self.informers[Process::Loop(of.id)].cache;
+        let view = PassView {
+            cache,
+            now,
+            wall: self.server.store.wall_at(now),
+            timing: self.config.timing,
+            loads: &self.kubelets.loads,
+            config: &self.config,
+            heartbeats: &self.kubelets,
+            sees_own_writes: true,
+        };
+        let mut state = KeyState::default();
+        let mut client = LoopClient::new(
+            &mut self.server,
+            &mut self.recorder,
+            Origin::new(Actor::component(of.component()), cause, self.pass),
+            &mut state,
+        );
+        if traced {
+            return (
+                nothing.0,
+                of.trace(key, &view, &mut client, &mut slot.state),
+            );
+        }
+        let failing = slot.state.failing().count();
+        let result = of.pass(key, &view, &mut client, &mut slot.state);
+        let until = now.after(PASS_COST_US + ROUND_TRIP_US * u64::from(client.round_trips));
+        let reports = slot.state.failing().count() != failing;
+        if self.server.store.get(key).is_some() {
+            self.manager.workers[i].queue.keep_busy(key, until);
+        }
+        self.manager.keep_worker_busy(i, until);
+        if reports {
+            let own = of.own_key();
+            self.manager.enqueue(i, &own, until, None, &mut self.tasks);
+        }
+        (result, Vec::new())
+    }
+
+    /// Queues a key again as its pass asks for.
+    fn requeue_scripted(
+        &mut self,
+        i: usize,
+        key: &ObjectRef,
+        cause: Option<EntryId>,
+        result: Result<Action, ApiError>,
+    ) {
+        let queue = &mut self.manager.workers[i].queue;
+        let span = match result {
+            Ok(Action::RetryWithin(span)) => Some(queue.back_off(key).min(span)),
+            Ok(action) => {
+                queue.forget(key);
+                match action {
+                    Action::RequeueAfter(span) => Some(span),
+                    Action::AwaitChange | Action::RetryWithin(_) => None,
+                }
+            }
+            Err(_) => Some(queue.back_off(key)),
+        };
+        if let Some(span) = span {
             self.manager
                 .requeue_after(i, key, span, cause, &mut self.tasks);
         }

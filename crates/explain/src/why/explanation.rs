@@ -3,7 +3,7 @@
 
 use super::words::{rank, sizes};
 use apiserver::Why;
-use apiserver::why::DrivingEvent;
+use apiserver::why::{DrivingEvent, ProgramCall};
 use controller_runtime::descriptor::CodeTag;
 use controller_runtime::fact::{Fact, FactId, FactValue};
 use i18n::{Message, msg};
@@ -106,6 +106,26 @@ impl<'w> Explanation<'w> {
     }
 }
 
+/// Maximum length of a line of a program in a reason.
+const MAX_LINE: usize = 60;
+
+/// Returns the line of a program that made a request, with the values of the names on it.
+fn program_reason(call: &ProgramCall) -> Message {
+    let line = i64::from(call.line);
+    let text = match call.text.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", &call.text[..end]),
+        None => call.text.to_string(),
+    };
+    if call.values.is_empty() {
+        return msg::why_program(line, text);
+    }
+    let value = |(name, value): &(k8s_model::Str, k8s_model::Str)| {
+        Message::state(format!("{name} = {value}"))
+    };
+    let values = Message::list(call.values.iter().map(value).collect());
+    msg::why_program_with(line, values, text)
+}
+
 /// Explains a reason.
 pub fn explain(why: &Why) -> Explanation<'_> {
     use CodeTag::{Create, Delete, ScaleDown, ScaleUp, Start, Status, Write};
@@ -115,6 +135,17 @@ pub fn explain(why: &Why) -> Explanation<'_> {
         Why::Event { reason } => new(Write, msg::why_event(*reason)),
         Why::EventExpired => new(Write, msg::why_event_expired()),
         Why::Observed => new(Status, msg::why_observed()).follows(Follows::Pods),
+
+        Why::Program(call) => {
+            let reason = program_reason(call);
+            let explanation = new(Write, reason);
+            call.values
+                .iter()
+                .fold(explanation, |explanation, (name, value)| {
+                    let (name, value) = (name.clone(), value.clone());
+                    explanation.fact(FactId::Variable, FactValue::Variable { name, value })
+                })
+        }
 
         // Deployments.
         Why::NewTemplate { hash, replicas } => new(

@@ -1,5 +1,6 @@
 //! Tests of this crate together with those below it.
 
+mod control_loops;
 mod custom_resources;
 mod image_changes;
 #[path = "../../../kubectl/tests/it/one_pod.rs"]

@@ -151,6 +151,7 @@ impl ApiServerUnderTest {
             pass: 1,
             manager: None,
             user: None,
+            call: None,
         };
         let (sim, what) = (&mut self.sim, ("Warning", "FailedScheduling"));
         sim.recorder.record(

@@ -2,6 +2,7 @@
 
 mod api_types;
 mod client_limits;
+mod control_loops;
 mod controllers;
 mod determinism;
 mod ended_pods;

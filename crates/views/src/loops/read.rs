@@ -203,7 +203,7 @@ fn stale(sim: &Sim, component: Component) -> Message {
         let (cached, stored) = (informer.cache.count(kind), sim.store().count(kind));
         (cached != stored).then(|| msg::pass_cache_differs(kind, cached, stored))
     };
-    let kinds = control_loop::watched(component);
+    let kinds = control_loop::watched_in(sim, component);
     let mut stored = kinds
         .into_iter()
         .filter(|kind| informer.process.stores(*kind));
