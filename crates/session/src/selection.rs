@@ -176,10 +176,13 @@ impl Selection {
             SelectionMsg::ApplyStarted => self.selected_by_person = false,
             SelectionMsg::ApplyFinished(created) => {
                 // A person will look at what is new, unless they selected something since; an edit of existing objects does not change the
-                // selection.
+                // selection. An application of many workloads is looked at as a whole.
                 let by_person = std::mem::take(&mut self.selected_by_person);
                 if !by_person && (created.is_some() || self.object(run).is_none()) {
-                    self.selected = created.or_else(|| adapt::first_workload(run.sim()));
+                    let first = || created.or_else(|| adapt::first_workload(run.sim()));
+                    let opens = self.object(run).is_none();
+                    let many = opens && adapt::has_many_workloads(run.sim());
+                    self.selected = if many { None } else { first() };
                 }
             }
             SelectionMsg::TryRemedies => {

@@ -28,7 +28,9 @@ use k8s_model::storage::StorageClass;
 use k8s_model::{Kind, Object, Uid};
 pub use pods::Pods;
 pub use references::fold_of;
-pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
+pub use scope::{
+    Lister, MANY_WORKLOADS, ROOTS, Scope, first_workload, has_many_workloads, id, roots, workloads,
+};
 pub use services::{hint_unanswered, nearest};
 pub use status::status;
 use std::cell::LazyCell;

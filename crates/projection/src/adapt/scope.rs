@@ -51,6 +51,14 @@ pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
     roots(sim).map(|object| object.key()).next()
 }
 
+/// Number of workloads from which an application is seen as a whole first.
+pub const MANY_WORKLOADS: usize = 5;
+
+/// Returns true if a cluster has so many workloads that none of them is the one to look at.
+pub fn has_many_workloads(sim: &Sim) -> bool {
+    roots(sim).nth(MANY_WORKLOADS - 1).is_some()
+}
+
 impl Scope {
     /// Returns true if Pods of a namespace are shown.
     pub fn has(&self, namespace: &str) -> bool {

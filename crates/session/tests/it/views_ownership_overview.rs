@@ -234,3 +234,23 @@ fn a_service_tells_the_share_of_each_version() {
         ["selector app=app · 2 ready endpoints"]
     );
 }
+
+#[test]
+fn an_application_of_many_workloads_is_seen_as_a_whole_first() {
+    let opened = |count: usize| {
+        let one = |n: usize| {
+            format!(
+                "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: app-{n}}}, spec: {{selector: {{matchLabels: {{app: app-{n}}}}}, \
+                 template: {{metadata: {{labels: {{app: app-{n}}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}}}\n---\n"
+            )
+        };
+        let mut state = State::new(&(0..count).map(one).collect::<String>(), 1);
+        state.update(TimelineMsg::Seconds(5));
+        state
+    };
+    assert_eq!(
+        opened(4).selection.selected.map(|key| key.name.to_string()),
+        Some("app-0".into())
+    );
+    assert_eq!(opened(12).selection.selected, None);
+}

@@ -9,12 +9,12 @@ use crate::bodies::numbers;
 use crate::grouping::WorkloadGroup;
 use crate::shape::{CardBody, Cells, Item, Rect, Scene};
 use i18n::{Message, msg};
+use projection::adapt::MANY_WORKLOADS;
 use projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root};
 use sim_core::deferred_drop;
 use std::rc::Rc;
 
-/// Minimum number of roots, and height of their trees in stages, above which an overview is drawn.
-const MIN_ROOTS: usize = 5;
+/// Height of the trees, in stages, above which an overview is drawn.
 const MAX_STAGES: f64 = 1.4;
 /// Approximate size of a small tree, and its height in one column.
 const TREE: (f64, f64) = (760.0, 150.0);
@@ -45,7 +45,7 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64), stacked: boo
     };
     let rows = model.services.len() + model.policies.len() + model.uses.len();
     let high = model.roots.len() as f64 * tree + rows as f64 * ROW;
-    model.roots.len() >= MIN_ROOTS
+    model.roots.len() >= MANY_WORKLOADS
         && high / beside > MAX_STAGES * height
         && model
             .roots
