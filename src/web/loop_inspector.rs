@@ -6,9 +6,9 @@ use super::language::{Lang, say};
 use crate::web::dom;
 use actions::Action;
 use controller_runtime::process::Process;
-use explain::control_loop::watched;
 use explain::remedies::ActionOffer;
 use i18n::{Message, msg};
+use k8s_model::Kind;
 use views::draw::loops::KEYWORDS;
 use views::loops::model::{Code, Loop};
 use yew::prelude::*;
@@ -18,6 +18,8 @@ use yew::prelude::*;
 pub struct Props {
     /// Loop as drawn in its diagram.
     pub of: Loop,
+    /// Kinds that it watches.
+    pub watches: Vec<Kind>,
     /// Pseudo-code of its last pass, if the panel in the diagram has no room for all of it.
     pub code: Vec<Code>,
     /// Faults.
@@ -36,7 +38,7 @@ pub fn LoopInspector(props: &Props) -> Html {
     dom::renders("LoopInspector");
     let of = &props.of;
     let (component, name) = (of.actor.component, of.actor.to_string());
-    let kinds = watched(component).into_iter().map(Message::name).collect();
+    let kinds = props.watches.iter().map(Message::name).collect();
     let rows = [
         (
             msg::loop_component(),
@@ -62,7 +64,7 @@ fn code(lines: &[Code], class: &'static str) -> Html {
     let lines = lines.iter().enumerate().map(|(i, line)| {
         html! {
             <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("untaken"))}>
-                <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
+                <i>{ i + 1 }</i><code>{ for words(&line.text) }</code>
                 if !line.value.is_empty() { <b>{ say(&line.value) }</b> }
             </li>
         }

@@ -178,11 +178,11 @@ impl Selection {
                 // A person will look at what is new, unless they selected something since; an edit of existing objects does not change the
                 // selection. An application of many workloads is looked at as a whole.
                 let by_person = std::mem::take(&mut self.selected_by_person);
-                if !by_person && (created.is_some() || self.object(run).is_none()) {
-                    let first = || created.or_else(|| adapt::first_workload(run.sim()));
-                    let opens = self.object(run).is_none();
-                    let many = opens && adapt::has_many_workloads(run.sim());
-                    self.selected = if many { None } else { first() };
+                let gone = self.object(run).is_none();
+                if adapt::has_many_workloads(run.sim()) {
+                    self.selected = self.selected.take().filter(|_| !gone);
+                } else if !by_person && (created.is_some() || gone) {
+                    self.selected = created.or_else(|| adapt::first_workload(run.sim()));
                 }
             }
             SelectionMsg::TryRemedies => {

@@ -223,7 +223,7 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
         );
         assert_eq!(
             state.selection.selected.as_ref().map(|key| &*key.name),
-            Some("web-0")
+            Some("nginx-deployment")
         );
         for seconds in [10, 30] {
             whole.advance(Time(seconds * 1_000_000), usize::MAX);

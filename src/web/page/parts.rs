@@ -234,7 +234,8 @@ impl Page {
                 _ => None,
             });
             let code = code.flatten().collect::<Vec<_>>();
-            return html! { <LoopInspector {of} {offers} {code} on_command={calls.act.clone()} fold={inspector::fold(self.panels.is_narrow(), &calls.right)} lang={self.settings.lang} /> };
+            let watches = control_loop::watched_in(state.timeline.run.sim(), of.actor.component);
+            return html! { <LoopInspector {of} {offers} {code} {watches} on_command={calls.act.clone()} fold={inspector::fold(self.panels.is_narrow(), &calls.right)} lang={self.settings.lang} /> };
         }
         let now = state.object();
         let same = |shown: &&(Rc<Object>, Option<Message>)| {

@@ -246,7 +246,7 @@ fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
         ];
         let code = (0..11)
             .map(|i| Code {
-                text: "    pods := active(cache.Owned(rs))",
+                text: "    pods := active(cache.Owned(rs))".into(),
                 lit: i == 4,
                 ..Code::default()
             })
@@ -392,4 +392,48 @@ fn a_write_of_the_spec_that_counts_no_generation_is_no_write_of_the_status() {
         of("deployment-controller", Kind::Deployment),
         Some(PassRequest::Status(Kind::Deployment))
     );
+}
+
+#[test]
+fn a_loop_that_is_a_program_shows_its_lines_and_the_one_that_decided() {
+    use session::State;
+    use session::selection::SelectionMsg;
+    use session::timeline::TimelineMsg;
+    let text = "apiVersion: loopscope.dev/v1\nkind: ControlLoop\nmetadata: {name: keep}\nspec:\n  for: {apiVersion: v1, kind: ConfigMap}\n  owns: [{apiVersion: v1, kind: Pod}]\n  \
+        program: |\n    def reconcile(key):\n        config = get(\"ConfigMap\", key)\n        if not config or not config.data or not config.data.pods: return\n        \
+        for n in range(len(list(\"Pod\", owner=config)), int(config.data.pods)):\n            pod = {\"kind\": \"Pod\", \"metadata\": {\"generateName\": \"a-\"}, \"spec\": {\"containers\": [{\"name\": \"c\", \"image\": \"nginx\"}]}}\n            \
+        check(create(set_owner(pod, config)))\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {pods: \"3\"}\n";
+    let mut state = State::new(text, 1);
+    state.update(session::Msg::Stage(1100.0, 900.0));
+    state.update(TimelineMsg::Seconds(5));
+    state.update(SelectionMsg::View(&views::loops::VIEW));
+    let scene = state.picture().scene.clone();
+    let actor = scene.items.iter().find_map(|item| match &item.body {
+        CardBody::Loop { of, .. } if of.title.contains("keep") => Some(of.actor.clone()),
+        _ => None,
+    });
+    state.update(SelectionMsg::Loop(actor));
+    let scene = state.picture().scene.clone();
+    let pass = scene.items.iter().find_map(|item| match &item.body {
+        CardBody::Pass(pass) => Some(pass.clone()),
+        _ => None,
+    });
+    let pass = pass.expect("the panel");
+    let lines: Vec<&str> = pass.code.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(lines[0], "def reconcile(key):");
+    let lit: Vec<&str> = pass
+        .code
+        .iter()
+        .filter(|line| line.lit)
+        .map(|line| line.text.trim())
+        .collect();
+    assert_eq!(lit, ["check(create(set_owner(pod, config)))"]);
+    let told = pass
+        .code
+        .iter()
+        .find(|line| line.lit)
+        .unwrap()
+        .value
+        .english();
+    assert_eq!(told, "create Pod ×3");
 }

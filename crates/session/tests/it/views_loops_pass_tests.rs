@@ -261,7 +261,7 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
         pass.code
             .iter()
             .filter(|line| line.skipped)
-            .map(|line| line.text.trim())
+            .map(|line| line.text.trim().to_owned())
             .collect::<Vec<_>>()
     };
     assert_eq!(

@@ -191,7 +191,7 @@ fn on_a_phone_a_dozen_deployments_stand_two_in_a_row() {
     assert!(scene.width <= 390.0, "{}", scene.width);
     assert_eq!(
         (kinds(&scene, "Deployment"), kinds(&scene, "Pods")),
-        (12, 11)
+        (12, 12)
     );
     let chips = scene.items.iter().filter(|item| item.id.kind == "Pods");
     let mut lefts: Vec<i64> = chips.map(|item| item.rect.x as i64).collect();

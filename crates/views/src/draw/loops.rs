@@ -498,7 +498,7 @@ impl<'a> CodeRow<'a> {
         CodeRow {
             number,
             line,
-            lines: painter.wrap(mono(style.size, ""), line.text, room),
+            lines: painter.wrap(mono(style.size, ""), &line.text, room),
             value,
             taken,
         }

@@ -33,7 +33,7 @@ pub struct Loop {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
     /// Line.
-    pub text: &'static str,
+    pub text: Str,
     /// Value in this pass.
     pub value: Message,
     /// True if it was executed in this pass and decisive.

@@ -39,9 +39,10 @@ pub(super) fn winner(entry: &Entry) -> Option<Fact> {
     })
 }
 
-/// Builds the pass to which an entry belongs.
+/// Builds the pass to which an entry belongs; `program` is the text of a loop that is one.
 pub(super) fn pass(
     journal: Journal<'_>,
+    program: Option<&str>,
     at: usize,
     entry: &Entry,
     newest: bool,
@@ -135,6 +136,10 @@ pub(super) fn pass(
         .iter()
         .map(|e| (why::explain(&e.why).line, act(e).message()))
         .collect();
+    let lines: Vec<(u32, Message)> = of
+        .iter()
+        .filter_map(|e| Some((program_line(&e.why)?, act(e).message())))
+        .collect();
     let mut writes: Vec<(PassRequest, usize)> = Vec::new();
     for act in of.iter().map(|e| act(e)) {
         match writes.iter_mut().find(|(known, _)| *known == act) {
@@ -150,11 +155,13 @@ pub(super) fn pass(
         .map_or(1, |(_, count)| *count);
     let code = code(
         entry.actor.component,
+        program,
         Some(&Executed {
             why: &main.why,
             facts: &all,
             request: times_of(decided.message(), repeated),
             done: &done,
+            lines: &lines,
         }),
     );
     let requests = writes
@@ -517,6 +524,8 @@ pub(super) struct Executed<'p> {
     pub request: Message,
     /// Lines executed by its writes, with their requests.
     pub done: &'p [(CodeTag, Message)],
+    /// Lines of a program that made its requests.
+    pub lines: &'p [(u32, Message)],
 }
 
 impl Executed<'_> {
@@ -585,12 +594,50 @@ impl Executed<'_> {
     }
 }
 
-/// Builds the pseudo-code of a loop, with the values of a pass if there was one.
-pub(super) fn code(component: Component, pass: Option<&Executed<'_>>) -> Vec<Code> {
+/// Returns the lines of a program; those that made a request of the pass have it beside them.
+fn program_lines(program: &str, pass: Option<&Executed<'_>>) -> Vec<Code> {
+    let decided = pass.and_then(|pass| program_line(pass.why));
+    let request = |number: u32| {
+        let pass = pass?;
+        if decided == Some(number) {
+            return Some(pass.request.clone());
+        }
+        let mut done = pass.lines.iter().rev();
+        done.find(|(line, _)| *line == number)
+            .map(|(_, request)| request.clone())
+    };
+    (1..)
+        .zip(program.trim_end().lines())
+        .map(|(number, text)| Code {
+            text: text.into(),
+            value: request(number).unwrap_or_default(),
+            lit: decided == Some(number),
+            skipped: false,
+        })
+        .collect()
+}
+
+/// Returns the line of the program that made a request.
+fn program_line(why: &Why) -> Option<u32> {
+    match why {
+        Why::Program(call) => Some(call.line),
+        _ => None,
+    }
+}
+
+/// Builds the pseudo-code of a loop, or the lines of its program, with the values of a pass if there was one.
+pub(super) fn code(
+    component: Component,
+    program: Option<&str>,
+    pass: Option<&Executed<'_>>,
+) -> Vec<Code> {
+    if let Some(program) = program {
+        return program_lines(program, pass);
+    }
     let source = descriptor(component).map_or(GENERIC, |of| of.code);
     let Some(pass) = pass else {
         let line = |line: &CodeLine| Code {
-            text: line.text,
+            text: line.text.into(),
             ..Code::default()
         };
         return source.iter().map(line).collect();
@@ -626,7 +673,7 @@ pub(super) fn code(component: Component, pass: Option<&Executed<'_>>) -> Vec<Cod
             gone |= leaves && !skips;
             skips = skipped;
             Code {
-                text: line.text,
+                text: line.text.into(),
                 value: line
                     .value
                     .map(|value| pass.value(value, request))

@@ -2,6 +2,7 @@
 
 use super::pass::{code, full_name, pass};
 use crate::loops::model::{Loop, Loops, Pass, PassPhase, PassRow, PassStep};
+use apiserver::control_loop::is_control_loop;
 use apiserver::journal::{Entry, EntryId};
 use apiserver::{Actor, Component};
 use cluster::Sim;
@@ -120,6 +121,8 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
     let pass = shown.map(|at| {
         let actor = &loops[at].actor;
         let component = actor.component;
+        let program = program(sim, component);
+        let program = program.as_deref();
         // The result of a slowed pass shows at its end; the numbers of the previous pass are not its own.
         if let Some((key, ends)) = slowed[at].as_ref().and_then(|slowed| slowed.pass.clone()) {
             return Pass {
@@ -128,16 +131,18 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
                 key: full_name(&key),
                 held: msg::pass_ends(&key.name, ends.0 / 1000),
                 glyph: glyph(component),
-                code: code(component, None),
+                code: code(component, program, None),
                 steps: ahead(),
                 ..Pass::default()
             };
         }
-        let entry = journal
-            .iter()
-            .enumerate()
-            .rev()
-            .find(|(_, entry)| !entry.is_event() && spoke(entry, one_kubelet) == *actor);
+        // The status of a loop that is a program is written beside its passes.
+        let own = |entry: &Entry| {
+            program.is_none() || !entry.key().is_some_and(|key| is_control_loop(key.kind))
+        };
+        let entry = journal.iter().enumerate().rev().find(|(_, entry)| {
+            !entry.is_event() && spoke(entry, one_kubelet) == *actor && own(entry)
+        });
         match entry {
             Some((at, entry)) => Pass {
                 held: match held(sim, at) {
@@ -146,6 +151,7 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
                 },
                 ..pass(
                     journal,
+                    program,
                     at,
                     entry,
                     newest.as_ref() == Some(actor),
@@ -157,7 +163,7 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
                 who: actor.to_string(),
                 title: msg::pass_none(actor.to_string()),
                 glyph: glyph(component),
-                code: code(component, None),
+                code: code(component, program, None),
                 ..Pass::default()
             },
         }
@@ -169,6 +175,16 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
         shown,
         pass,
     }
+}
+
+/// Returns the text of a loop that is a program.
+fn program(sim: &Sim, component: Component) -> Option<Str> {
+    let Component::Loop(id) = component else {
+        return None;
+    };
+    sim.manager
+        .scripted(id)
+        .map(|(of, _)| of.spec.program.clone())
 }
 
 /// Steps of a pass that is still running.
