@@ -21,7 +21,7 @@ spec:
     metadata: {labels: {app: shop}, annotations: {a: ${quoted}}}
     spec:
       containers:
-      - {name: web, image: nginx, command: [sh, -c, ${JSON.stringify(`echo '${bad}'`)}], env: [{name: A, value: ${quoted}}]}
+      - {name: web, image: nginx, command: [sh, -c, ${JSON.stringify(`echo '${bad}'; sleep infinity`)}], env: [{name: A, value: ${quoted}}]}
 ---
 apiVersion: v1
 kind: Service
