@@ -38,7 +38,7 @@ pub fn LoopInspector(props: &Props) -> Html {
     dom::renders("LoopInspector");
     let of = &props.of;
     let (component, name) = (of.actor.component, of.actor.to_string());
-    let kinds = props.watches.iter().map(Message::name).collect();
+    let kinds = props.watches.iter().copied().map(Message::name).collect();
     let rows = [
         (
             msg::loop_component(),
