@@ -57,7 +57,7 @@ impl Worker {
 #[derive(Clone, Debug)]
 pub(crate) struct LoopSlot {
     /// Identity; a slot keeps it when its ControlLoop is deleted.
-    id: &'static ControllerId,
+    pub(crate) id: &'static ControllerId,
     /// Loop; `None` while there is no ControlLoop.
     pub(crate) program: Option<Rc<ScriptedLoop>>,
     /// State between passes.
@@ -265,9 +265,6 @@ impl ControllerManager {
 
     /// Queues all objects of a controller and schedules its next resync.
     pub(crate) fn resync(&mut self, i: usize, cache: &Cache, tasks: &mut TaskQueue) {
-        if ControllerManager::place_of_loop(i).is_some() {
-            return;
-        }
         let Some((seconds, kinds)) = controllers::ALL[i].resync() else {
             return;
         };
@@ -332,19 +329,21 @@ impl ControllerManager {
         controllers.for_each(Worker::restart);
     }
 
-    /// Starts the loop of a ControlLoop, in place of an earlier one of its name; returns its index, `None` if there is no room for it.
+    /// Starts the loop of a ControlLoop, in place of an earlier one of its name; returns false if there is no room for it.
     pub(crate) fn start_loop(
         &mut self,
         of: ScriptedLoop,
         cache: &Cache,
         tasks: &mut TaskQueue,
-    ) -> Option<usize> {
+    ) -> bool {
         self.stop_loop(of.id, cache, tasks);
         let first = controllers::ALL.len();
         let place = match self.loops.iter().position(|slot| slot.id == of.id) {
             Some(place) => place,
             None => {
-                u16::try_from(self.workers.len()).ok()?;
+                if u16::try_from(self.workers.len()).is_err() {
+                    return false;
+                }
                 self.workers.push(Worker::default());
                 self.loops.push(LoopSlot {
                     id: of.id,
@@ -368,8 +367,7 @@ impl ControllerManager {
         }
         slot.program = Some(Rc::new(of));
         self.workers[first + place].stopped = false;
-        self.restart_loop(first + place);
-        Some(first + place)
+        true
     }
 
     /// Index of the controller that a loop takes the place of.

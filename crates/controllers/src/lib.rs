@@ -21,7 +21,7 @@ mod backends;
 mod certificate_signer;
 mod cluster_role_aggregation;
 mod controller;
-mod cronjob;
+pub mod cronjob;
 mod daemonset;
 pub mod definitions;
 mod deletion_order;

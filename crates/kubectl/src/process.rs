@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::output::Mode;
-use super::shell::room::{self, CommandRoom};
+use super::shell::room::Place;
 use super::shell::{Machine, is_tool, parse};
 use apiserver::{Actor, Component, Origin};
 use cluster::Sim;
@@ -42,17 +42,15 @@ pub(super) fn of_container(
     pod: &Rc<Object>,
     container: usize,
 ) -> Option<Machine> {
-    let spec = pod.body::<Pod>().spec.raw_container(container);
-    let words = ["command", "args"]
-        .iter()
-        .flat_map(|field| spec[*field].as_array().into_iter().flatten());
-    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
-    let place = room::Place::Pod(pod.key(), pod.meta.uid, container);
-    let empty = Machine::of_words(place.clone(), &[]);
-    let variables = empty.room(client).env();
-    let expand =
-        |word: &&str| environment::expand(word, |name| environment::find(&variables, name));
-    let words: Vec<String> = words.iter().map(expand).collect();
+    let words = words(pod, container);
+    let place = Place::Pod(pod.key(), pod.meta.uid, container);
+    // The environment is read only for words that may refer to it.
+    let variables = match words.iter().any(|word| word.contains('$')) {
+        true => Machine::of_words(place.clone(), &[]).room(client).env(),
+        false => Vec::new(),
+    };
+    let expand = |word: &str| environment::expand(word, |name| environment::find(&variables, name));
+    let words: Vec<String> = words.into_iter().map(expand).collect();
     let program = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
     match words.as_slice() {
         [name, flag, text, ..]
@@ -87,35 +85,19 @@ fn run_ahead(sim: &mut Sim, process: &ContainerProcess) -> Option<ProcessEnd> {
     let mut machine = of_container(&mut client, pod, *container)?;
     let began = client.wall();
     let end = machine.run_ahead(&mut client, began, LONGEST_S)?;
-    let mut room = machine.room(&mut client);
-    let file = |(time, path, text): (i64, String, Option<String>)| {
-        on_disk(
-            &mut room,
-            (time - began).unsigned_abs() * SECOND,
-            &path,
+    let room = machine.room(&mut client);
+    let file = |(time, path, text): (i64, String, Option<String>)| match room.place(&path) {
+        FilePlace::Disk { disk, path } => Some(WrittenFile {
+            after: (time - began).unsigned_abs() * SECOND,
+            disk,
+            path,
             text,
-        )
+        }),
+        FilePlace::Projected { .. } => None,
     };
     Some(ProcessEnd {
         after: end.span_us,
         code: end.code,
         files: end.writes.into_iter().filter_map(file).collect(),
     })
-}
-
-fn on_disk(
-    room: &mut CommandRoom<'_, '_>,
-    after: u64,
-    path: &str,
-    text: Option<String>,
-) -> Option<WrittenFile> {
-    match room.place(path) {
-        FilePlace::Disk { disk, path } => Some(WrittenFile {
-            after,
-            disk,
-            path,
-            text,
-        }),
-        FilePlace::Projected { .. } => None,
-    }
 }

@@ -179,10 +179,12 @@ impl Selection {
                 // selection. An application of many workloads is looked at as a whole.
                 let by_person = std::mem::take(&mut self.selected_by_person);
                 let gone = self.object(run).is_none();
-                if adapt::has_many_workloads(run.sim()) {
-                    self.selected = self.selected.take().filter(|_| !gone);
-                } else if !by_person && (created.is_some() || gone) {
-                    self.selected = created.or_else(|| adapt::first_workload(run.sim()));
+                if !adapt::has_many_workloads(run.sim()) {
+                    if !by_person && (created.is_some() || gone) {
+                        self.selected = created.or_else(|| adapt::first_workload(run.sim()));
+                    }
+                } else if gone {
+                    self.selected = None;
                 }
             }
             SelectionMsg::TryRemedies => {

@@ -28,8 +28,7 @@ impl Sim {
             return;
         }
         let cache = &self.informers.controller_manager.cache;
-        let started = self.manager.start_loop(new, cache, &mut self.tasks);
-        if started.is_some() {
+        if self.manager.start_loop(new, cache, &mut self.tasks) {
             self.run_loop(id);
         }
     }
@@ -55,15 +54,7 @@ impl Sim {
 
     /// Queues the objects of a controller or a loop again.
     pub(super) fn resync(&mut self, i: usize) {
-        let id = ControllerManager::place_of_loop(i).and_then(|place| {
-            self.manager
-                .loops
-                .get(place)?
-                .program
-                .as_ref()
-                .map(|of| of.id)
-        });
-        match id {
+        match self.manager.slot_mut(i).map(|slot| slot.id) {
             Some(id) => {
                 let cache = &self.informers[Process::Loop(id)].cache;
                 self.manager.resync_loop(i, cache, &mut self.tasks);

@@ -408,6 +408,26 @@ impl CronJobPass<'_> {
     }
 }
 
+/// Next run of a CronJob, and the last one or its creation, in seconds since 1970 by the clock of its time zone.
+#[derive(Clone, Copy, Debug)]
+pub struct NextRun {
+    /// Time after which it comes.
+    pub after: i64,
+    /// Time of the run.
+    pub at: i64,
+}
+
+/// Returns the next run of a CronJob; `None` if it is suspended or never runs.
+pub fn next_run(cron_job: &Object) -> Option<NextRun> {
+    let spec = CronJobSpec::of(cron_job).filter(|spec| !spec.suspend)?;
+    let plan = StartPlan::of(cron_job, &spec, &CronJobStatus::of(cron_job), 0)?;
+    let local = |at: i64| at + plan.zone.offset(at);
+    Some(NextRun {
+        after: local(plan.earliest),
+        at: local(plan.next(plan.earliest)?),
+    })
+}
+
 /// Due times of a schedule; times are in seconds since 1970, the clock in microseconds.
 struct StartPlan {
     schedule: Schedule,

@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// Maximum number of steps of a script in one poll: an endless loop is aborted.
 const MOST_STEPS: usize = 20_000;
 /// Maximum number of steps of a script that is run ahead of time.
-pub(super) const MOST_AHEAD: usize = 1_000;
+const MOST_AHEAD: usize = 1_000;
 /// Maximum total size of all variables, in bytes.
 const MOST_VARIABLES: usize = 4 * MOST_BYTES;
 /// Maximum nesting of command substitutions.

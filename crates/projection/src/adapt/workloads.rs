@@ -3,13 +3,11 @@
 use super::scope::id;
 use super::scope::text;
 use crate::model::{CardCaption, ControllerCard, Counter, Metric, Tone, counters};
-use apiserver::validation::Schedule;
+use controllers::cronjob::{self, NextRun};
 use i18n::format::short_count;
 use i18n::{Message, msg};
-use k8s_model::batch::{CronJobSpec, CronJobStatus};
 use k8s_model::time::civil;
 use k8s_model::workload::Deployment;
-use k8s_model::zone::Zone;
 use k8s_model::{Body, Kind, Object};
 
 /// Labels that name a workload's application, in order of precedence.
@@ -144,21 +142,12 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
 /// Returns the time of day of a CronJob's next run in its time zone, `02:30`; its date if that is another day, `03-01`.
 fn next_run(object: &Object) -> Option<String> {
     const DAY: i64 = 86_400;
-    let spec = CronJobSpec::of(object).filter(|spec| !spec.suspend)?;
-    let zone = match &spec.time_zone {
-        Some(name) => Zone::find(name)?,
-        None => Zone::UTC,
-    };
-    let last = CronJobStatus::of(object).last_schedule_time;
-    let after = last.or(object.meta.creation_timestamp)?.seconds();
-    let schedule = Schedule::parse(&spec.schedule).ok()?;
-    let next = schedule.next(after, &|at| zone.offset(at))?;
-    let [before, next] = [after, next].map(|at| at + zone.offset(at));
-    Some(if next - before < DAY {
-        let minute = next.rem_euclid(DAY) / 60;
+    let NextRun { after, at } = cronjob::next_run(object)?;
+    Some(if at - after < DAY {
+        let minute = at.rem_euclid(DAY) / 60;
         format!("{:02}:{:02}", minute / 60, minute % 60)
     } else {
-        let (_, month, day) = civil(next.div_euclid(DAY));
+        let (_, month, day) = civil(at.div_euclid(DAY));
         format!("{month:02}-{day:02}")
     })
 }

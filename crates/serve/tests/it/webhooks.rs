@@ -34,6 +34,12 @@ fn hook(name: &str, config: Value, more: &Value) -> Value {
     hook
 }
 
+/// Registers a validating webhook at an address.
+fn register_judge(client: &Client, address: Value) {
+    let judge = hook("judge.example.com", address, &json!({}));
+    register(client, VALIDATING, "judge", &[judge]);
+}
+
 fn register(client: &Client, kind: &str, name: &str, hooks: &[Value]) {
     let body = json!({ "metadata": { "name": name }, "webhooks": hooks });
     let reply = client.post(&format!("{GROUP}/{kind}"), &body);
@@ -439,12 +445,7 @@ fn a_slow_webhook_holds_up_nobody_else() {
     let hooks = Hooks::start(|_, _| Deed::Late(Duration::from_secs(2), json!({ "allowed": true })));
     let server = server(Backends::new());
     let client = Client::http(&server);
-    register(
-        &client,
-        VALIDATING,
-        "judge",
-        &[hook("judge.example.com", hooks.url("/"), &json!({}))],
-    );
+    register_judge(&client, hooks.url("/"));
     let secrets = "/api/v1/namespaces/default/secrets";
     std::thread::scope(|scope| {
         let slow: Vec<_> = (0..4)
@@ -895,12 +896,7 @@ fn a_service_without_a_backend_cannot_be_called() {
     let hooks = Hooks::start(|_, _| allowed());
     let server = server(Backends::new());
     let client = Client::http(&server);
-    register(
-        &client,
-        VALIDATING,
-        "judge",
-        &[hook("judge.example.com", hooks.service("/v"), &json!({}))],
-    );
+    register_judge(&client, hooks.service("/v"));
     let refused = client.post(MAPS, &map("one"));
     let words = "Internal error occurred: failed calling webhook \"judge.example.com\": failed to call webhook: Post \
                  \"https://judge.hooks.svc:443/v?timeout=10s\": service \"judge\" not found";

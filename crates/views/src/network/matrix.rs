@@ -26,7 +26,14 @@ struct Workload {
     name: String,
     pod: Rc<Object>,
     port: i32,
-    is_isolated: bool,
+    isolated_egress: bool,
+    isolated_ingress: bool,
+}
+
+impl Workload {
+    fn is_isolated(&self) -> bool {
+        self.isolated_egress || self.isolated_ingress
+    }
 }
 
 /// Connections between workloads.
@@ -48,31 +55,28 @@ impl Matrix {
                 let key = ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name);
                 let pod = store.get(&key)?.clone();
                 let ports = ports_of(&pod.get::<PodBody>()?.spec.containers);
-                let isolated = [Direction::Ingress, Direction::Egress];
+                let isolates = |direction| !policies_of(store, direction, &pod).is_empty();
                 Some(Workload {
                     name,
                     port: ports.first().copied().unwrap_or(USUAL_PORT),
-                    is_isolated: isolated
-                        .into_iter()
-                        .any(|direction| !policies_of(store, direction, &pod).is_empty()),
+                    isolated_egress: isolates(Direction::Egress),
+                    isolated_ingress: isolates(Direction::Ingress),
                     pod,
                 })
             })
             .collect();
-        if workloads.len() < 2 || !workloads.iter().any(|one| one.is_isolated) {
+        if workloads.len() < 2 || !workloads.iter().any(Workload::is_isolated) {
             return None;
         }
-        workloads.sort_by_key(|one| !one.is_isolated);
+        workloads.sort_by_key(|one| !one.is_isolated());
         workloads.truncate(MAX_WORKLOADS);
         let may = |from: &Workload, to: &Workload| {
-            let ends = [
-                (Direction::Egress, &from.pod, &to.pod),
-                (Direction::Ingress, &to.pod, &from.pod),
-            ];
-            ends.into_iter().all(|(direction, end, peer)| {
+            let permits = |is_isolated: bool, direction, end: &Object, peer: &Object| {
                 let peer = Peer::pod(peer);
-                !verdict(store, direction, end, &peer, to.port, "TCP").is_denied()
-            })
+                !is_isolated || !verdict(store, direction, end, &peer, to.port, "TCP").is_denied()
+            };
+            permits(from.isolated_egress, Direction::Egress, &from.pod, &to.pod)
+                && permits(to.isolated_ingress, Direction::Ingress, &to.pod, &from.pod)
         };
         let row = |from: &Workload| workloads.iter().map(|to| may(from, to)).collect();
         let allowed = workloads.iter().map(row).collect();

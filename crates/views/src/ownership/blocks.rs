@@ -8,6 +8,7 @@ use super::overview::{self, ChipColumns, GAP, SELECTED, pod_cells};
 use super::rows::TreeRow;
 use crate::bodies::pod_label;
 use crate::grouping::WorkloadGroup;
+use crate::references::TreeIndex;
 use crate::shape::{CardBody, Label, LabelGround, LabelRole, Look, Rect, Scene};
 use i18n::{Message, msg};
 use projection::model::{Group, Id, Model, PodState, Root};
@@ -213,13 +214,9 @@ fn rows_of_roots(model: &Model, selected: Option<usize>) -> Vec<Vec<BlockRow<'_>
             });
         }
     }
+    let trees = TreeIndex::of(model);
     for policy in &model.policies {
-        let target = |root: &Root| {
-            root.controller
-                .as_ref()
-                .is_some_and(|of| of.id.uid == policy.target)
-        };
-        if let Some(at) = model.roots.iter().position(target) {
+        if let Some(at) = trees.root(&policy.target) {
             rows[at].push(BlockRow::Object(TreeRow::Policy(policy)));
         }
     }

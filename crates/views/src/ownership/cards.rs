@@ -1,5 +1,6 @@
 //! Cards of controllers, Pods, claims and volumes.
 
+use super::groups::put_fold;
 use super::measures::{TreeColumns, USUAL};
 use crate::bodies::{numbers, put_claim};
 use crate::grouping::GROUP;
@@ -261,17 +262,12 @@ pub(super) fn orphans(
             let uid = format!("inert/{acts}");
             let folded = !toggled.contains(&uid);
             let text = msg::heading_of(text, ids.len());
-            let wide = 40.0 + 7.8 * text.length() as f64;
             let id = Id {
                 kind: GROUP.into(),
                 uid,
                 ..Id::default()
             };
-            let body = CardBody::Heading {
-                text: text.clone(),
-                folded,
-            };
-            out.put(&id, Rect::new(left, y, wide, 24.0), body, None, "", text);
+            put_fold(&id, text, folded, (left, y, f64::MAX), out);
             if folded {
                 y += 36.0;
                 continue;

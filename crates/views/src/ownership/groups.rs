@@ -6,8 +6,8 @@ use super::overview;
 use crate::grouping::{GroupBy, WorkloadGroup};
 use crate::references::{self, TreeIndex};
 use crate::shape::{CardBody, Item, Rect, Scene};
-use i18n::msg;
-use projection::model::{Model, Policy, Service, Volume};
+use i18n::{Message, msg};
+use projection::model::{Id, Model, Policy, Service, Volume};
 use std::rc::Rc;
 
 /// Height of a heading.
@@ -29,23 +29,23 @@ pub(super) fn put_heading(
         0 => group.title.clone(),
         all => msg::overview_group(group.title.clone(), ready, all),
     };
-    let rect = Rect::new(
-        x,
-        y,
-        (40.0 + 7.8 * text.length() as f64).min(frame.width),
-        24.0,
-    );
-    out.put(
-        &group.id,
-        rect,
-        CardBody::Heading {
-            text: text.clone(),
-            folded: group.folded,
-        },
-        None,
-        "",
-        text,
-    )
+    put_fold(&group.id, text, group.folded, (x, y, frame.width), out)
+}
+
+/// Draws a heading that folds what is below it, at most this wide.
+pub(super) fn put_fold(
+    id: &Id,
+    text: Message,
+    folded: bool,
+    (x, y, most): (f64, f64, f64),
+    out: &mut Scene,
+) -> usize {
+    let wide = (40.0 + 7.8 * text.length() as f64).min(most);
+    let body = CardBody::Heading {
+        text: text.clone(),
+        folded,
+    };
+    out.put(id, Rect::new(x, y, wide, 24.0), body, None, "", text)
 }
 
 /// Makes the items below a heading its children. Pods without an owner keep no parent: lines lead to all of them.

@@ -7,6 +7,7 @@ use super::measures::{Frame, LEAST};
 use super::rows::TreeRow;
 use crate::bodies::numbers;
 use crate::grouping::WorkloadGroup;
+use crate::references::TreeIndex;
 use crate::shape::{CardBody, Cells, Item, Rect, Scene};
 use i18n::{Message, msg};
 use projection::adapt::MANY_WORKLOADS;
@@ -64,17 +65,11 @@ pub(super) fn put_loose(frame: &Frame<'_>, (left, top): (f64, f64), out: &mut Sc
         .services
         .iter()
         .filter(|service| service.reached(&model.roots).is_empty());
-    let scales = |target: &str| {
-        model.roots.iter().any(|root| {
-            root.controller
-                .as_ref()
-                .is_some_and(|of| of.id.uid == target)
-        })
-    };
+    let trees = TreeIndex::of(model);
     let policies = model
         .policies
         .iter()
-        .filter(|policy| !scales(&policy.target));
+        .filter(|policy| trees.root(&policy.target).is_none());
     let rows = services
         .map(|service| TreeRow::Service(service.as_ref()))
         .chain(policies.map(TreeRow::Policy));
