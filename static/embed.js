@@ -177,7 +177,8 @@
   function fetched(name) {
     return fetch(LoopScope.home + name + '.wasm').then(function (answer) {
       if (!answer.ok) throw new Error(name + '.wasm: ' + answer.status);
-      return answer.arrayBuffer();
+      // A blob is handed on without a copy.
+      return answer.blob();
     });
   }
 
@@ -214,8 +215,44 @@
     part(name).then(function (code) { frame.postMessage({ loopscopePart: name, code: code }, '*'); });
   }
 
+  // What many elements of a page have to do is done one after another, so that the reader can scroll meanwhile.
+  var tasks = [];
+  function soon(task) {
+    if (tasks.push(task) === 1) setTimeout(next);
+  }
+  function next() {
+    try {
+      tasks[0]();
+    } finally {
+      tasks.shift();
+      if (tasks.length) setTimeout(next);
+    }
+  }
+
+  // The elements by the windows of their frames.
+  var windows = new Map();
+  window.addEventListener('message', function (event) {
+    var element = event.source && windows.get(event.source);
+    if (element) element.hear(event.data);
+  });
+
+  // Making a frame takes time even if it loads nothing: it is made shortly before it can be seen.
+  var near = typeof IntersectionObserver === 'function' && new IntersectionObserver(function (entries) {
+    entries.forEach(function (entry) {
+      if (entry.isIntersecting) openSoon(entry.target);
+    });
+  }, { rootMargin: '1250px' });
+  function openSoon(element) {
+    if (near) near.unobserve(element);
+    soon(function () { element.open(); });
+  }
+  function openNear(element) {
+    if (!near || element.getAttribute('preload') === 'auto') openSoon(element);
+    else near.observe(element);
+  }
+
   // The first frame in sight opens alone: with others it would have a share of the network and of the processor, and the reader would wait
-  // for all of them. They open once it has started; where none is in sight, as the browser loads them.
+  // for all of them. They open once it has started; where none is in sight, as they come near it.
   var waiting = [];
   var first;
   var limit;
@@ -237,8 +274,12 @@
   }, { threshold: [0, 0.01] });
   function openInTurn(element) {
     // Behind another tab nothing is painted.
-    if (isFree || document.hidden || !watch) {
+    if (document.hidden || !watch) {
       element.open();
+      return;
+    }
+    if (isFree) {
+      openNear(element);
       return;
     }
     waiting.push(element);
@@ -249,7 +290,7 @@
     clearTimeout(limit);
     watch.disconnect();
     waiting.splice(0).forEach(function (element) {
-      if (element !== first) element.open();
+      if (element !== first) openNear(element);
     });
   }
   // It has started, cannot, or is gone.
@@ -296,9 +337,9 @@
       this.style.position = 'relative';
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
       // The children of an element are parsed after it is connected.
-      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.prepare(turn); });
+      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { soon(function () { self.prepare(turn); }); });
       // A module says where Loopscope is once this one has run.
-      else Promise.resolve().then(function () { self.prepare(turn); });
+      else soon(function () { self.prepare(turn); });
     }
 
     prepare(turn) {
@@ -479,14 +520,14 @@
           if (!self.came && self.frame === frame) self.fail('frame', LoopScope.home + 'index.html' + self.words().frame);
         }, 5000);
       };
-      // A frame that is gone, and one that is not opened yet, have no window.
-      this.heard = function (event) { if (event.source && event.source === frame.contentWindow) self.hear(event.data); };
-      window.addEventListener('message', this.heard);
       this.needsLinked = fragment.length > 1 || this.getAttribute('view') === 'storage';
     }
 
     open() {
+      if (!this.frame || this.frame.isConnected) return;
       this.root().prepend(this.frame);
+      this.hears = this.frame.contentWindow;
+      windows.set(this.hears, this);
       // A frame in sight will ask for them as soon as its document is there.
       var box = this.getBoundingClientRect();
       if (box.bottom <= 0 || box.top >= innerHeight) return;
@@ -547,7 +588,7 @@
     fail(code, reason) {
       this.tell('error', { code: code, line: 0, message: reason });
       this.say(this.words().failed + reason, true);
-      window.removeEventListener('message', this.heard);
+      windows.delete(this.hears);
       this.frame = null;
       this.failed = reason;
       this.refuse(reason);
@@ -566,7 +607,8 @@
 
     disconnectedCallback() {
       var self = this;
-      window.removeEventListener('message', this.heard);
+      windows.delete(this.hears);
+      if (near) near.unobserve(this);
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       clearTimeout(this.late);

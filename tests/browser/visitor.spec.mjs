@@ -143,10 +143,15 @@ test('the arrow keys move the speed', async ({ page }) => {
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);
   const speed = page.getByRole('slider', { name: 'Speed' });
+  const by = page.getByRole('button', { name: 'By cause' });
+  await by.click();
   await speed.focus();
-  for (const [key, value] of [['ArrowRight', '2×'], ['ArrowUp', '5×'], ['ArrowLeft', '2×'], ['ArrowDown', '1×'], ['ArrowLeft', '0.5×']]) {
+  // The slider runs from the causal pace to the real one.
+  await expect(speed).toHaveAttribute('aria-valuetext', 'By cause, 1×');
+  for (const [key, value] of [['ArrowRight', 'By cause, 2×'], ['ArrowUp', 'By cause, 5×'], ['ArrowUp', 'By cause, 10×'], ['ArrowRight', '0.1×'], ['ArrowRight', '0.2×'], ['ArrowDown', '0.1×'], ['ArrowLeft', 'By cause, 10×']]) {
     await page.keyboard.press(key);
     await expect(speed).toHaveAttribute('aria-valuetext', value);
+    await expect(by).toHaveAttribute('aria-pressed', String(value.startsWith('By')));
   }
 });
 

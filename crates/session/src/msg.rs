@@ -66,7 +66,9 @@ impl Msg {
     /// Returns true if an apply in progress may continue after a message: the message leaves the cluster and its clock alone, or replaces
     /// both.
     pub(super) fn keeps_apply(&self) -> bool {
-        use TimelineMsg::{Break, ByCause, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
+        use TimelineMsg::{
+            Break, ByCause, Pause, Play, Rate, Restart, Settle, Speed, Toggle, Unbreak,
+        };
         match self {
             Msg::Timeline(msg) => matches!(
                 msg,
@@ -75,6 +77,7 @@ impl Msg {
                     | Pause
                     | Speed(_)
                     | ByCause(_)
+                    | Rate(_)
                     | Settle
                     | Break(_)
                     | Unbreak(_)

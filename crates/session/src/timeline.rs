@@ -4,7 +4,7 @@ use super::breakpoint::{Breakpoint, Breakpoints};
 use super::effect::Effect;
 use super::playback::Playback;
 use super::run::Run;
-use super::speed;
+use super::speed::{self, ClockRate};
 use apiserver::Actor;
 use explain::effect;
 use explain::words;
@@ -56,6 +56,8 @@ pub enum TimelineMsg {
     Speed(f64),
     /// Sets the causal pace, or the real one.
     ByCause(bool),
+    /// Sets the pace and the speed.
+    Rate(ClockRate),
     /// Seeks to an instant, in milliseconds.
     Seek(u64),
     /// Seeks to the next action of a person or, if false, to the previous one.
@@ -154,7 +156,7 @@ impl Timeline {
         // A person who moves the clock is not taken elsewhere.
         if !matches!(
             msg,
-            Msg::Speed(_) | Msg::ByCause(_) | Msg::Break(_) | Msg::Unbreak(_)
+            Msg::Speed(_) | Msg::ByCause(_) | Msg::Rate(_) | Msg::Break(_) | Msg::Unbreak(_)
         ) {
             self.arrives = None;
         }
@@ -186,6 +188,10 @@ impl Timeline {
             Msg::Seconds(seconds) => return self.skip(seconds),
             Msg::Speed(speed) => self.set_speed(speed),
             Msg::ByCause(by_cause) => self.by_cause = by_cause,
+            Msg::Rate(rate) => {
+                self.by_cause = rate.by_cause;
+                self.set_speed(rate.speed);
+            }
             Msg::Seek(ms) => {
                 self.seek(Time::end_of_ms(ms));
                 // An instant of the past is to be looked at: pause.
@@ -231,6 +237,14 @@ impl Timeline {
         self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST);
         if !self.run.in_past() {
             self.live_speed = self.speed;
+        }
+    }
+
+    /// Returns the rate of the clock.
+    pub fn rate(&self) -> ClockRate {
+        ClockRate {
+            speed: self.speed,
+            by_cause: self.by_cause,
         }
     }
 

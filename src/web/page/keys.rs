@@ -7,7 +7,6 @@ use session::compare::CompareMsg;
 use session::lesson::{LessonMsg, Player};
 use session::replace::{ReplaceMsg, Replacement};
 use session::selection::SelectionMsg;
-use session::speed;
 use session::timeline::TimelineMsg;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
@@ -74,8 +73,7 @@ impl Page {
             || target
                 .as_ref()
                 .is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
-        let now = self.state.borrow().timeline.speed;
-        let by_cause = self.state.borrow().timeline.by_cause;
+        let now = self.state.borrow().timeline.rate();
         let onward = self.state.borrow().player.as_ref().map(Player::onward);
         let learns = onward.is_some();
         let many = if event.shift_key() { 10 } else { 1 };
@@ -96,9 +94,9 @@ impl Page {
             "," => vec![TimelineMsg::Seconds(-1).into()],
             "[" => vec![TimelineMsg::Jump(false).into()],
             "]" => vec![TimelineMsg::Jump(true).into()],
-            "<" => vec![TimelineMsg::Speed(speed::next(now, false)).into()],
-            ">" => vec![TimelineMsg::Speed(speed::next(now, true)).into()],
-            "c" => vec![TimelineMsg::ByCause(!by_cause).into()],
+            "<" => vec![TimelineMsg::Rate(now.next(false)).into()],
+            ">" => vec![TimelineMsg::Rate(now.next(true)).into()],
+            "c" => vec![TimelineMsg::ByCause(!now.by_cause).into()],
             "a" => vec![CompareMsg::Mark(false).into()],
             "b" => vec![CompareMsg::Mark(true).into()],
             "s" => vec![TimelineMsg::Settle.into()],

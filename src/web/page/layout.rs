@@ -46,7 +46,7 @@ impl Page {
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.lesson(ctx) }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.step() }{ self.past(ctx) }</main>
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
-                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} by_cause={state.timeline.by_cause} reached={self.reached()} breaks={!state.timeline.breakpoints.all().is_empty()} open={self.panels.menu} menu={if self.panels.menu == Menu::History { self.history(ctx).menu() } else { Html::default() }} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
+                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} rate={state.timeline.rate()} reached={self.reached()} breaks={!state.timeline.breakpoints.all().is_empty()} open={self.panels.menu} menu={if self.panels.menu == Menu::History { self.history(ctx).menu() } else { Html::default() }} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
                     <Lanes marks={self.drawing.marks.clone()} flags={flags(&state.compare, self.panels.tool)} only={state.selection.selected_loop.as_ref().filter(|_| state.selection.view.uses.loops).and_then(|actor| words::lane_of(actor.component))} clock={lane_clock(&state.timeline)} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).marks.0.clone()} on_pick={self.calls(ctx).marks.1.clone()} />
                     if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 </section>
@@ -213,18 +213,14 @@ impl Page {
             .iter()
             .flat_map(|playback| &playback.markers);
         let flags: Vec<_> = markers.map(|marker| (marker.at, "")).collect();
-        let next = if state.timeline.speed >= 10.0 {
-            speed::STOPS[0]
-        } else {
-            speed::next(state.timeline.speed, true)
-        };
+        let next = state.timeline.rate().turned();
         html! {
             <div class="pb" role="group" aria-label={say(msg::playback_controls())}>
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
                 <Lanes lang={self.settings.lang} slim=true flags={flags} marks={self.drawing.marks.clone()} clock={lane_clock(&state.timeline)} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
-                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Speed(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
+                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Rate(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
                 if self.settings.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>
         }

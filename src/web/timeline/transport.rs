@@ -8,7 +8,7 @@ use i18n::format::clock;
 use i18n::msg;
 use session::Msg as Do;
 use session::replace::{ReplaceMsg, Replacement};
-use session::speed;
+use session::speed::{self, ClockRate};
 use session::timeline::TimelineMsg;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent};
@@ -25,10 +25,8 @@ pub struct TransportProps {
     pub playing: bool,
     /// True if the newest instant is shown.
     pub live: bool,
-    /// Virtual seconds per second.
-    pub speed: f64,
-    /// True at the causal pace.
-    pub by_cause: bool,
+    /// Rate of the clock.
+    pub rate: ClockRate,
     /// Actual speed, if it is much lower.
     pub reached: Option<String>,
     /// True if breakpoints are set.
@@ -57,20 +55,35 @@ pub fn Transport(props: &TransportProps) -> Html {
             .target()
             .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
         {
-            on.emit(TimelineMsg::Speed(speed::at(input.value_as_number() / 100.0)).into());
+            on.emit(TimelineMsg::Rate(ClockRate::at(input.value_as_number() / 100.0)).into());
         }
     });
-    let (on, now) = (props.on.clone(), props.speed);
+    let (on, now) = (props.on.clone(), props.rate);
     // Arrow keys go from stop to stop: a step of the slider itself would snap back to the stop.
     let onkeydown = Callback::from(move |event: KeyboardEvent| {
-        if let Some(speed) = speed::by_key(now, &event.key()) {
+        if let Some(rate) = now.by_key(&event.key()) {
             event.prevent_default();
-            on.emit(TimelineMsg::Speed(speed).into());
+            on.emit(TimelineMsg::Rate(rate).into());
         }
     });
     let left = props.on_menu.clone();
     let speeds = props.open == Menu::Speed;
-    let choice = |stop: f64| html! { <button type="button" class="btn sm ghost mono" aria-pressed={(stop.to_bits() == props.speed.to_bits()).to_string()} onclick={emit(TimelineMsg::Speed(stop).into())}>{ speed::label(stop) }</button> };
+    let choices = |stops: &[f64], by_cause| {
+        let choice = |speed: &f64| {
+            let rate = ClockRate {
+                speed: *speed,
+                by_cause,
+            };
+            html! { <button type="button" class="btn sm ghost mono" aria-pressed={(rate == props.rate).to_string()} onclick={emit(TimelineMsg::Rate(rate).into())}>{ speed::label(*speed) }</button> }
+        };
+        stops.iter().map(choice).collect::<Html>()
+    };
+    let ClockRate { speed, by_cause } = props.rate;
+    let value = if by_cause {
+        say(msg::speed_by_cause(speed::label(speed)))
+    } else {
+        speed::label(speed).into()
+    };
     let onfocusout = Callback::from(move |event: FocusEvent| {
         if has_left(&event) {
             left.emit(Menu::None);
@@ -94,11 +107,11 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <span class="grow" />
                 <button type="button" class="btn sm ghost" id="restart" title={say(msg::with_key(msg::button_start_over_title(), "r"))} onclick={emit(ReplaceMsg::Ask(Replacement::StartOver).into())}>{ say(msg::button_start_over()) }</button>
             </div>
-            <div class="speed"><button type="button" class="btn sm ghost" id="pace-by-cause" aria-pressed={props.by_cause.to_string()} title={say(msg::with_key(msg::button_by_cause_title(), "c"))} onclick={emit(TimelineMsg::ByCause(!props.by_cause).into())}>{ say(msg::button_by_cause()) }</button><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} {onkeydown} />
+            <div class="speed"><button type="button" class="btn sm ghost" id="pace-by-cause" aria-pressed={by_cause.to_string()} title={say(msg::with_key(msg::button_by_cause_title(), "c"))} onclick={emit(TimelineMsg::ByCause(!by_cause).into())}>{ say(msg::button_by_cause()) }</button>
+                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={value} value={Px(props.rate.position() * 100.0).to_string()} oninput={slide} {onkeydown} />
                 <span>{ "1000×" }</span><span class="pops up" onfocusout={&onfocusout}>
-                    <button type="button" class="btn sm ghost mono opens" id="speed" title={say(msg::slider_speed_key())} aria-label={say(msg::speed_is(speed::label(props.speed)))} aria-expanded={speeds.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::Speed)}>{ speed::label(props.speed) }</button>
-                    if speeds { <div class="open speeds" role="group" aria-label={say(msg::slider_speed())}>{ for speed::STOPS.into_iter().map(choice) }</div> }
+                    <button type="button" class="btn sm ghost mono opens" id="speed" title={say(msg::slider_speed_key())} aria-label={say(msg::speed_is(speed::label(speed)))} aria-expanded={speeds.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::Speed)}>{ speed::label(speed) }</button>
+                    if speeds { <div class="open speeds" role="group" aria-label={say(msg::slider_speed())}><b>{ say(msg::button_by_cause()) }</b>{ choices(&speed::CAUSAL_STOPS, true) }<b>{ say(msg::pace_real()) }</b>{ choices(&speed::STOPS, false) }</div> }
                 </span>{ late(props.reached.clone()) }
             </div>
         </div>
