@@ -191,6 +191,7 @@ pub fn still(body: &CardBody) -> bool {
             | CardBody::Totals { .. }
             | CardBody::Note(_)
             | CardBody::Store { .. }
+            | CardBody::Cache(_)
             | CardBody::Pass(_)
             | CardBody::Terminal { .. }
             | CardBody::Gone { .. }

@@ -178,6 +178,12 @@ impl WatchFaults {
             .map(|event| event.id)
     }
 
+    /// Returns the journal entries whose events have not arrived: they are delayed or were dropped.
+    pub fn missing(&self) -> impl Iterator<Item = EntryId> {
+        self.delayed()
+            .chain(self.missed.iter().map(|event| event.id))
+    }
+
     /// Orders a fault of the next matching event.
     pub fn order(&mut self, meant: ResolvedTarget, kind: WatchFault, fault: EntryId) {
         self.orders.push(Order { meant, kind, fault });

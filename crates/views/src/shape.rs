@@ -1,6 +1,6 @@
 //! Shapes of a diagram. Units are CSS pixels at 100 %.
 
-use crate::loops::model::{Loop, Pass};
+use crate::loops::model::{CacheState, Loop, Pass};
 use i18n::format::Px;
 use i18n::{Message, msg};
 use projection::budget::Budget;
@@ -168,6 +168,8 @@ pub enum CardBody {
     Note(Message),
     /// API server and its store.
     Store { version: u64 },
+    /// Cache of a loop.
+    Cache(CacheState),
     /// Control loop; its name stands above or below, or further off there.
     Loop {
         of: Box<Loop>,

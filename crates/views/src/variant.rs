@@ -204,6 +204,7 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
         CardBody::Totals { .. } => present([Some("card"), Some("totals")]),
         CardBody::Heading { folded, .. } => present([Some("heading"), folded.then_some("folded")]),
         CardBody::Note(_) => present([Some("foldnote")]),
+        CardBody::Cache(_) => present([Some("card"), Some("cache")]),
         CardBody::Store { .. } => present([
             Some("card"),
             Some("store"),

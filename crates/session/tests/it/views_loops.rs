@@ -31,6 +31,7 @@ fn some(chosen: Option<usize>) -> Loops {
         ..Pass::default()
     };
     Loops {
+        cache: None,
         loops: ["a", "b", "c", "d"].map(of).to_vec(),
         chosen,
         shown: chosen,

@@ -491,7 +491,15 @@ fn a_cache_that_has_lost_an_event_is_compared_with_etcd() {
         let pass = read(state.timeline.run.sim(), actor.as_ref()).pass;
         pass.expect("a pass").held
     };
+    // The cache stands beside etcd.
+    let cache = |state: &State| {
+        let actor = named("replicaset-controller");
+        let cache = read(state.timeline.run.sim(), actor.as_ref()).cache;
+        cache.expect("a selected loop").differs
+    };
     assert_eq!(held(&state), "");
+    assert_eq!(cache(&state), "");
+    assert_eq!(read(state.timeline.run.sim(), None).cache, None);
     let pods = state.timeline.run.sim().store().list(Kind::Pod);
     let pod = pods.map(|pod| pod.meta.name.clone()).next().unwrap();
     for _ in 0..4 {
@@ -502,7 +510,18 @@ fn a_cache_that_has_lost_an_event_is_compared_with_etcd() {
     )));
     state.update(TimelineMsg::Seconds(3));
     assert_eq!(held(&state), "Pod: 2 in its cache, 1 in etcd");
+    assert_eq!(cache(&state), "Pod: 2 in its cache, 1 in etcd");
     // The relist repairs the cache.
     state.update(TimelineMsg::Seconds(20));
     assert_eq!(held(&state), "");
+    assert_eq!(cache(&state), "");
+    // An event on its way: the Pod is deleted, and the loop will know in 2 ms.
+    state.update(TimelineMsg::Pause);
+    let pod = state.timeline.run.sim().store().list(Kind::Pod);
+    let pod = pod.map(|pod| pod.meta.name.clone()).next().unwrap();
+    state.update(ConsoleMsg::Enter(format!(
+        "kubectl delete pod {pod} --wait=false"
+    )));
+    assert_eq!(held(&state), "");
+    assert_eq!(cache(&state), "Pod: 1 older than in etcd");
 }

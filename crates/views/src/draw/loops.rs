@@ -3,7 +3,7 @@
 use super::painter::{PLAIN, Painter};
 use super::primitive::{Font, NAME, SMALL, Stroke, mono, ui};
 use crate::loops::layout::IDLE;
-use crate::loops::model::{Code, Loop, PanelForm, Pass, STEP_ICONS};
+use crate::loops::model::{CacheState, Code, Loop, PanelForm, Pass, STEP_ICONS};
 use crate::shape::{CardBody, Item, Rect};
 use crate::variant;
 use explain::why::Row;
@@ -57,6 +57,33 @@ pub(super) fn store(painter: &mut Painter, item: &Item, version: u64) {
             if side { 1 } else { 2 },
         );
     }
+}
+
+pub(super) fn cache(painter: &mut Painter, item: &Item, of: &CacheState) {
+    let (w, h) = (item.rect.w, item.rect.h);
+    let differs = !of.differs.is_empty();
+    let words = if differs {
+        painter.say(&of.differs)
+    } else {
+        painter.say(&msg::cache_equal())
+    };
+    let name = painter.say(&msg::cache_of(&of.title));
+    if variant::is_store_line(item.rect) {
+        painter.run(
+            10.0,
+            h / 2.0,
+            w - 20.0,
+            &[
+                (&name, ui(13.0, "text").semi()),
+                ("  ", SMALL),
+                (&words, SMALL),
+            ],
+        );
+        return;
+    }
+    painter.text(10.0, 16.0, w - 20.0, ui(12.0, "text").semi(), &name);
+    let most = if h > 48.0 { 2 } else { 1 };
+    lines(painter, (10.0, 34.0, w - 20.0), &words, most);
 }
 
 /// Draws words on at most `most` lines; the last is cut.

@@ -80,6 +80,7 @@ fn has_card(body: &CardBody) -> bool {
         | CardBody::Class { .. }
         | CardBody::Node(_)
         | CardBody::Store { .. }
+        | CardBody::Cache(_)
         | CardBody::Pass(_)
         | CardBody::Terminal { .. }
         | CardBody::Table(_)
@@ -132,6 +133,7 @@ fn content(painter: &mut Painter, item: &Item) {
             painter.text(12.0, item.rect.h / 2.0, room, SMALL, &text);
         }
         CardBody::Store { version } => loops::store(painter, item, *version),
+        CardBody::Cache(of) => loops::cache(painter, item, of),
         CardBody::Loop { of, above, .. } => loops::draw(painter, item, of, *above),
         CardBody::Pass(pass) => loops::pass(painter, item, pass),
         CardBody::Terminal {

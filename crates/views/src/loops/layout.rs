@@ -2,7 +2,7 @@
 //!
 //! A selected loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
-use super::model::{Code, Loop, Loops, PanelForm, Pass, PassStep, written};
+use super::model::{CacheState, Code, Loop, Loops, PanelForm, Pass, PassStep, written};
 use crate::shape::{CardBody, Label, LabelGround, LabelRole, Line, Rect, Scene};
 use explain::why::Row;
 use i18n::{Message, msg};
@@ -42,6 +42,9 @@ pub(super) const LIST_ICON: f64 = 18.0;
 pub const LIST_GAP: f64 = 8.0;
 /// Minimum distance between a circle in a row and the bar of the store.
 pub const ARROW: f64 = 20.0;
+/// Height of the cache below the store, and minimum width of a bar that has room for it beside the store.
+const CACHE: f64 = 56.0;
+const CACHE_BESIDE: f64 = 560.0;
 /// Height of name and queue.
 pub(super) const NAME: f64 = 34.0;
 
@@ -222,6 +225,10 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             });
         }
     }
+    if let Some(cache) = &of.cache {
+        let rect = Rect::new(store.x, store.bottom() + 8.0, store.w, CACHE);
+        put_cache(cache, rect, &mut out);
+    }
     if let Some(pass) = &of.pass {
         let left = cx + rx + side + 12.0;
         let panel = (width - left - 20.0).clamp(358.0, if wide { 600.0 } else { 560.0 });
@@ -391,7 +398,13 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
         } else {
             above.div_ceil(columns) as f64 * chip
         };
-    let store = Rect::new(left, under_loops + gap, wide, thick);
+    let bar = Rect::new(left, under_loops + gap, wide, thick);
+    // The cache of the selected loop stands beside the store, where both can be read.
+    let cache = of.cache.as_ref().filter(|_| wide >= CACHE_BESIDE);
+    let store = match cache {
+        Some(_) => Rect::new(left, bar.y, wide * 0.54, thick),
+        None => bar,
+    };
     let id = Id {
         kind: String::new(),
         uid: "store".into(),
@@ -453,6 +466,10 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
             let (key, line) = watch_line(one);
             out.link(key, format!("M{x} {to}V{from}"), line);
         }
+    }
+    if let Some(cache) = cache {
+        let x = store.right() + 8.0;
+        put_cache(cache, Rect::new(x, bar.y, bar.right() - x, thick), &mut out);
     }
     if let Some(pass) = &of.pass {
         let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
@@ -516,6 +533,23 @@ pub(super) fn height_of(pass: &Pass, width: f64, form: PanelForm) -> f64 {
                 }
         }
     }
+}
+
+/// Puts the cache of a loop beside the store.
+fn put_cache(cache: &CacheState, rect: Rect, out: &mut Scene) {
+    let id = Id {
+        kind: String::new(),
+        uid: "cache".into(),
+        name: cache.title.clone(),
+        namespace: String::new(),
+    };
+    let state = if cache.differs.is_empty() {
+        msg::cache_equal()
+    } else {
+        cache.differs.clone()
+    };
+    let label = msg::name_value(msg::cache_of(&cache.title), state);
+    out.put(&id, rect, CardBody::Cache(cache.clone()), None, "", label);
 }
 
 pub(super) fn put_pass(pass: &Pass, rect: Rect, form: PanelForm, out: &mut Scene) {

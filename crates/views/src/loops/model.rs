@@ -286,6 +286,15 @@ pub fn written(pass: &Pass) -> Message {
     }
 }
 
+/// Cache of a loop, compared with etcd.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheState {
+    /// Title of the loop.
+    pub title: String,
+    /// Kinds of which it holds others, or older ones; empty if it holds what etcd has.
+    pub differs: Message,
+}
+
 /// Contents of the diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
@@ -299,4 +308,6 @@ pub struct Loops {
     pub shown: Option<usize>,
     /// Last pass of that loop.
     pub pass: Option<Pass>,
+    /// Cache of that loop, if it is selected or a fault keeps events from it.
+    pub cache: Option<CacheState>,
 }

@@ -1,7 +1,7 @@
 //! Reads the loops at an instant: queues, and the last pass of each as Observe, Diff and Act.
 
 use super::pass::{code, full_name, pass};
-use crate::loops::model::{Loop, Loops, Pass, PassPhase, PassRow, PassStep};
+use crate::loops::model::{CacheState, Loop, Loops, Pass, PassPhase, PassRow, PassStep};
 use apiserver::control_loop::is_control_loop;
 use apiserver::journal::{Entry, EntryId};
 use apiserver::{Actor, Component};
@@ -11,10 +11,15 @@ use cluster::slowed::Slowed;
 use controller_runtime::process::Process;
 use explain::control_loop;
 use i18n::{Message, msg};
-use k8s_model::{Kind, Str};
+use k8s_model::{Kind, Object, ObjectRef, Str};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Number of kubelets above which they share one place.
 pub(super) const KUBELETS: usize = 3;
+
+/// Number of events on their way that are looked at for the state of a cache.
+const MOST_EVENTS: usize = 256;
 
 /// Actor of an entry on the ring: a single kubelet stands for those of many nodes.
 pub(super) fn spoke(entry: &Entry, one_kubelet: bool) -> Actor {
@@ -147,7 +152,7 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
             Some((at, entry)) => Pass {
                 held: match held(sim, at) {
                     event if !event.is_empty() => event,
-                    _ => stale(sim, component),
+                    _ => lost(sim, component),
                 },
                 ..pass(
                     journal,
@@ -159,7 +164,7 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
                 )
             },
             None => Pass {
-                held: stale(sim, component),
+                held: lost(sim, component),
                 who: actor.to_string(),
                 title: msg::pass_none(actor.to_string()),
                 glyph: glyph(component),
@@ -168,7 +173,9 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
             },
         }
     });
+    let cache = shown.and_then(|at| cache_of(sim, &loops[at], chosen.is_some()));
     Loops {
+        cache,
         loops,
         version: sim.store().version(),
         chosen,
@@ -208,22 +215,92 @@ pub(super) fn held(sim: &Sim, at: usize) -> Message {
     }
 }
 
-/// Describes a cache of a loop that has lost events: how many objects of a kind it holds, and how many there are. Empty if it holds as many.
-fn stale(sim: &Sim, component: Component) -> Message {
-    let informer = &sim.informers[Process::of(component)];
-    let watch_faults = informer.watch_faults.as_ref();
-    if !watch_faults.is_some_and(|watch_faults| watch_faults.is_behind()) {
-        return Message::default();
-    }
-    let differs = |kind: Kind| {
-        let (cached, stored) = (informer.cache.count(kind), sim.store().count(kind));
-        (cached != stored).then(|| msg::pass_cache_differs(kind, cached, stored))
+/// Describes a cache to which a fault has given more or fewer objects than etcd has; empty if none has.
+fn lost(sim: &Sim, component: Component) -> Message {
+    let all = match is_behind(sim, component) {
+        true => differences(sim, component),
+        false => Vec::new(),
     };
-    let kinds = control_loop::watched_in(sim, component);
-    let mut stored = kinds
-        .into_iter()
-        .filter(|kind| informer.process.stores(*kind));
-    stored.find_map(differs).unwrap_or_default()
+    all.iter()
+        .find(|of| of.cached != of.stored)
+        .map_or_else(Message::default, CacheDifference::message)
+}
+
+/// Returns the cache of a loop, if it is `selected` or a fault keeps events from it.
+fn cache_of(sim: &Sim, of: &Loop, selected: bool) -> Option<CacheState> {
+    let component = of.actor.component;
+    (selected || is_behind(sim, component)).then(|| {
+        let all = differences(sim, component);
+        let differs: Vec<Message> = all.iter().take(2).map(CacheDifference::message).collect();
+        CacheState {
+            title: of.title.clone(),
+            differs: if differs.is_empty() {
+                Message::default()
+            } else {
+                Message::list(differs)
+            },
+        }
+    })
+}
+
+/// Returns true if a fault delays or has dropped an event of a loop's watches.
+fn is_behind(sim: &Sim, component: Component) -> bool {
+    let watch_faults = sim.informers[Process::of(component)].watch_faults.as_ref();
+    watch_faults.is_some_and(|watch_faults| watch_faults.is_behind())
+}
+
+/// Returns how the cache of a loop differs from etcd, by the events that have not arrived.
+fn differences(sim: &Sim, component: Component) -> Vec<CacheDifference> {
+    let informer = &sim.informers[Process::of(component)];
+    let journal = sim.journal();
+    let missing = informer.watch_faults.iter().flat_map(|of| of.missing());
+    let coming = informer.seen() as EntryId..journal.len() as EntryId;
+    let watched = control_loop::watched_in(sim, component);
+    // Objects of a kind that the cache does not have as etcd has them.
+    let mut differs: Vec<(Kind, BTreeSet<ObjectRef>)> = Vec::new();
+    for id in missing.chain(coming.take(MOST_EVENTS)) {
+        let Some((_, object)) = journal.get(id as usize).and_then(Entry::write) else {
+            continue;
+        };
+        let (kind, key) = (object.kind, object.key());
+        if !watched.contains(&kind) || !informer.process.stores(kind) {
+            continue;
+        }
+        let version = |object: &Rc<Object>| object.meta.resource_version;
+        if informer.cache.object(&key).map(version) == sim.store().get(&key).map(version) {
+            continue;
+        }
+        match differs.iter_mut().find(|(of, _)| *of == kind) {
+            Some((_, keys)) => _ = keys.insert(key),
+            None => differs.push((kind, BTreeSet::from([key]))),
+        }
+    }
+    let difference = |(kind, keys): (Kind, BTreeSet<ObjectRef>)| CacheDifference {
+        kind,
+        cached: informer.cache.count(kind),
+        stored: sim.store().count(kind),
+        objects: keys.len(),
+    };
+    differs.into_iter().map(difference).collect()
+}
+
+/// Kind of which a cache does not hold what etcd has.
+struct CacheDifference {
+    kind: Kind,
+    cached: usize,
+    stored: usize,
+    /// Objects that are missing, gone or older.
+    objects: usize,
+}
+
+impl CacheDifference {
+    fn message(&self) -> Message {
+        if self.cached == self.stored {
+            msg::cache_older(self.kind, self.objects)
+        } else {
+            msg::pass_cache_differs(self.kind, self.cached, self.stored)
+        }
+    }
 }
 
 /// Returns true for a controller of whose kinds there is no object.
