@@ -171,7 +171,7 @@
 
   // Other sites may forbid to read what they serve; where this script was loaded with the attribute crossorigin, theirs does not.
   function mayFetch() {
-    return own.crossOrigin || new URL(LoopScope.home, document.baseURI).origin === location.origin;
+    return location.protocol !== 'file:' && (own.crossOrigin || new URL(LoopScope.home, document.baseURI).origin === location.origin);
   }
 
   function fetched(name) {
@@ -508,7 +508,8 @@
       if (this.spoken()) query.set('lang', this.spoken());
       var self = this;
       var frame = document.createElement('iframe');
-      frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
+      // From a folder, where a sandboxed page may load nothing, it has an origin of its own without that.
+      if (location.protocol !== 'file:') frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
       frame.setAttribute('loading', this.getAttribute('preload') === 'auto' ? 'eager' : 'lazy');
       frame.title = this.getAttribute('title') || 'Loopscope: a Kubernetes simulation';
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';

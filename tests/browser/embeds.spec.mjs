@@ -304,3 +304,16 @@ test('a learning platform hears the height of its frame', async ({ page, baseURL
   await expect.poll(async () => (await heights()).length).toBeGreaterThan(0);
   expect((await heights()).every((height) => height >= 200 && height < 5000)).toBe(true);
 });
+
+test('a course page plays from a folder, without a server', async ({ browser }) => {
+  const context = await browser.newContext({ offline: true });
+  const page = await context.newPage();
+  await page.goto(new URL('../../dist/course-page.html', import.meta.url).href);
+  for (const at of [0, 1]) {
+    const element = page.locator('loop-scope').nth(at);
+    await element.scrollIntoViewIfNeeded();
+    await expect(element.locator('iframe').contentFrame().locator('.item[data-kind="Pod"]').first()).toBeVisible();
+    await element.evaluate((scope) => scope.kubectl('get pods'));
+  }
+  await context.close();
+});

@@ -2,7 +2,9 @@
 
 use i18n::Catalogue;
 use lesson::format::{Answers, LessonStep, Predict, Tongue};
+use lesson::history::ObservedHistory;
 use lesson::{check, functions, library, parse};
+use scenario::{ScenarioStep, Wait};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -408,4 +410,75 @@ fn the_words_of_a_caption_are_read_whole() {
     );
     let numbers: Vec<&str> = all.iter().filter_map(|word| number(word)).collect();
     assert_eq!(numbers, ["web-0", "25%", "3", "0.75", "nginx:1.27"]);
+}
+
+/// Commands that a hint tells: those in code, one after the other, or each by itself if it offers a choice. Empty if it also asks for something
+/// else, such as a change of the manifest, or leaves a name open.
+fn told(hint: &str) -> Vec<Vec<ScenarioStep>> {
+    let code: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+    let step = |code: &&str| match code.split_once(' ')? {
+        ("kubectl", line) => Some(ScenarioStep::Kubectl {
+            line: line.into(),
+            background: false,
+        }),
+        ("fault", line) => Some(ScenarioStep::Fault(line.into())),
+        _ => None,
+    };
+    let open = |code: &str| {
+        code.contains('…')
+            || code
+                .split(' ')
+                .any(|word| word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase()))
+    };
+    let Some(steps) = code.iter().map(step).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
+    if code.iter().any(|code| open(code)) || hint.contains("manifest") {
+        return Vec::new();
+    }
+    let waits = |steps: &[ScenarioStep]| {
+        let wait = || ScenarioStep::Wait(Wait::For(60_000_000));
+        steps
+            .iter()
+            .flat_map(|step| [step.clone(), wait()])
+            .collect()
+    };
+    if hint.contains(" or ") {
+        steps.chunks(1).map(waits).collect()
+    } else if steps.is_empty() {
+        Vec::new()
+    } else {
+        vec![waits(&steps)]
+    }
+}
+
+#[test]
+fn the_commands_of_a_hint_do_the_task() {
+    let mut done = 0;
+    for (name, text) in lessons() {
+        let lesson = parse(&text).unwrap();
+        let sim = kubectl::new_cluster(lesson.cluster.clone(), lesson.seed);
+        for at in 0..lesson.steps.len() {
+            let Some(task) = &lesson.steps[at].task else {
+                continue;
+            };
+            // The last hint is to lead to the goal.
+            let Some(hint) = task.hints.last() else {
+                continue;
+            };
+            let hint = hint.say(Tongue::English, &ObservedHistory::default(), &sim);
+            for steps in told(&hint) {
+                let mut followed = parse(&text).unwrap();
+                followed.steps[at].task.as_mut().unwrap().alternative = steps.into();
+                let found = check::check(&followed);
+                assert!(
+                    found.is_empty(),
+                    "{name}, step {}: {hint}: {found:?}",
+                    at + 1
+                );
+                done += 1;
+            }
+        }
+    }
+    assert!(done >= 8, "{done} hints were followed");
 }

@@ -13,7 +13,7 @@ export default function loopscopePlugin({ baseUrl }, { folder = 'loopscope' } = 
     name: 'docusaurus-plugin-loopscope',
     injectHtmlTags: () => ({
       headTags: [
-        { tagName: 'style', innerHTML: 'loop-scope{display:block;margin:0 0 var(--ifm-leading)}' },
+        { tagName: 'style', innerHTML: 'loop-scope{display:block;margin:0 0 var(--ifm-leading)}loop-scope:not(:defined){min-height:420px}' },
         { tagName: 'script', attributes: { src: `${path}embed.js`, defer: true } },
       ],
     }),

@@ -7,7 +7,7 @@ export function withLoopscope(config, { folder = 'loopscope', command } = {}) {
   const { base = '/', head = [], lang, markdown = {}, vite = {}, transformHead } = config;
   return {
     ...config,
-    head: [...head, ['style', {}, 'loop-scope{display:block;margin:16px 0}'], ['script', { src: `${base}${folder}/embed.js`, defer: '' }]],
+    head: [...head, ['style', {}, 'loop-scope{display:block;margin:16px 0}loop-scope:not(:defined){min-height:420px}'], ['script', { src: `${base}${folder}/embed.js`, defer: '' }]],
     // A page with a block asks for the module while its own scripts are still on their way.
     async transformHead(context) {
       const own = (await transformHead?.(context)) ?? [];
