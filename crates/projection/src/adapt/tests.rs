@@ -763,3 +763,27 @@ fn a_cron_job_tells_when_it_runs_next_in_its_time_zone() {
     assert_eq!(next(suspended, json!({})), None);
     assert_eq!(next(every("0 0 31 2 *"), json!({})), None);
 }
+
+#[test]
+fn an_indexed_job_has_the_states_of_its_indexes() {
+    let card = |completions: i64, mode: &str, failed: i64| {
+        let meta = json!({ "name": "j", "namespace": "default", "uid": uid(1) });
+        let spec =
+            json!({ "completions": completions, "completionMode": mode, "backoffLimit": i32::MAX });
+        let status =
+            json!({ "completedIndexes": "0-1,4", "failedIndexes": "3,7-9", "failed": failed });
+        super::controller(&object(
+            Kind::Job,
+            json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec, "status": status }),
+        ))
+    };
+    use crate::model::IndexState::{Completed, Failed, Open};
+    let states = [
+        Completed, Completed, Open, Failed, Completed, Open, Open, Failed,
+    ];
+    assert_eq!(card(8, "Indexed", 0).indexes, states);
+    assert_eq!(card(8, "NonIndexed", 0).indexes, []);
+    assert_eq!(card(1000, "Indexed", 0).indexes, []);
+    // A limit for each index sets that of the Job to the largest number, which is not told.
+    assert!(card(8, "Indexed", 2).chip.is_empty());
+}

@@ -2,7 +2,9 @@
 
 use super::scope::id;
 use super::scope::text;
-use crate::model::{CardCaption, ControllerCard, Counter, Metric, Tone, counters};
+use crate::model::{
+    CardCaption, ControllerCard, Counter, IndexState, MAX_INDEXES, Metric, Tone, counters,
+};
 use controllers::cronjob::{self, NextRun};
 use i18n::format::short_count;
 use i18n::{Message, msg};
@@ -152,6 +154,35 @@ fn next_run(object: &Object) -> Option<String> {
     })
 }
 
+/// Returns the indexes of an Indexed Job by their states; empty for another Job, or one of too many.
+fn indexes(job: &serde_json::Value) -> Vec<IndexState> {
+    let indexed = text(job.pointer("/spec/completionMode")) == "Indexed";
+    let completions = job
+        .pointer("/spec/completions")
+        .and_then(serde_json::Value::as_i64);
+    let Some(all) = completions.filter(|all| indexed && (1..=MAX_INDEXES).contains(all)) else {
+        return Vec::new();
+    };
+    let mut states = vec![IndexState::Open; all as usize];
+    for (path, state) in [
+        ("/status/completedIndexes", IndexState::Completed),
+        ("/status/failedIndexes", IndexState::Failed),
+    ] {
+        // Intervals: `0-2,5`.
+        for interval in text(job.pointer(path)).split(',') {
+            let (first, last) = interval.split_once('-').unwrap_or((interval, interval));
+            if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
+                states
+                    .iter_mut()
+                    .skip(first)
+                    .take((last + 1).saturating_sub(first))
+                    .for_each(|of| *of = state);
+            }
+        }
+    }
+    states
+}
+
 /// Reads the kinds that are stored as JSON: DaemonSets, Jobs, CronJobs.
 pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
     let value = object.to_value();
@@ -217,9 +248,11 @@ pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
             };
             let owed = (wanted - count("/status/active") as i64).clamp(0, failed as i64);
             let left = number("/spec/backoffLimit")
-                .filter(|limit| failed as i64 <= *limit)
+                // With a limit for each index there is none for the Job.
+                .filter(|limit| failed as i64 <= *limit && *limit < i64::from(i32::MAX))
                 .map(|limit| limit - failed as i64 + owed);
             out.footer = msg::card_parallelism(number("/spec/parallelism").unwrap_or(1));
+            out.indexes = indexes(&value);
             let conditions = value
                 .pointer("/status/conditions")
                 .and_then(serde_json::Value::as_array);

@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 pub use storage::{Claim, Class, Removed, Used, Volume};
 pub use workload::{
-    CardCaption, ControllerCard, Counter, Group, Metric, Policy, Root, Tone, counters,
+    CardCaption, ControllerCard, Counter, Group, IndexState, MAX_INDEXES, Metric, Policy, Root,
+    Tone, counters,
 };
 
 /// Number of Pods up to which a search visits each.

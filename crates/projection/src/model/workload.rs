@@ -115,6 +115,20 @@ impl CardCaption {
     }
 }
 
+/// Completions of an Indexed Job above which its indexes are not shown.
+pub const MAX_INDEXES: i64 = 48;
+
+/// State of an index of an Indexed Job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// Neither completed nor failed.
+    Open,
+    /// In `completedIndexes`.
+    Completed,
+    /// In `failedIndexes`.
+    Failed,
+}
+
 /// Card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControllerCard {
@@ -128,6 +142,8 @@ pub struct ControllerCard {
     pub footer: Message,
     /// Pill at the foot's right.
     pub chip: Message,
+    /// Indexes of an Indexed Job with at most [`MAX_INDEXES`] completions.
+    pub indexes: Vec<IndexState>,
     /// True if the deletionTimestamp is set.
     pub leaving: bool,
     /// `spec.replicas`, or its equivalent.

@@ -10,7 +10,7 @@ use crate::variant;
 use i18n::format::Px;
 use i18n::msg;
 use projection::budget::Budget;
-use projection::model::{ControllerCard, Counter, PodState, Tone};
+use projection::model::{ControllerCard, Counter, IndexState, PodState, Tone};
 
 fn ink(tone: Tone, plain: &'static str) -> &'static str {
     match tone {
@@ -145,6 +145,9 @@ pub(super) fn tall(painter: &mut Painter, item: &Item, of: &ControllerCard) {
         foot += 53.0;
     }
     let chip = painter.say(&of.chip);
+    if chip.is_empty() && !of.indexes.is_empty() {
+        indexes(painter, &of.indexes, (w, foot + 11.0), &footer);
+    }
     if footer.is_empty() && chip.is_empty() {
         return;
     }
@@ -160,6 +163,43 @@ pub(super) fn tall(painter: &mut Painter, item: &Item, of: &ControllerCard) {
     if chip.is_empty() || image || painter.width(font, &footer) <= room {
         painter.text(12.0, foot + 15.0, room, font, &footer);
     }
+}
+
+/// Draws the indexes of an Indexed Job beside the words at the foot, if there is room.
+fn indexes(painter: &mut Painter, of: &[IndexState], (w, y): (f64, f64), beside: &str) {
+    let left = 12.0 + painter.width(ui(11.0, ""), beside) + 12.0;
+    let pitch = ((w - 12.0 - left) / of.len() as f64).min(12.0);
+    if pitch < 3.0 {
+        return;
+    }
+    let count = |state| of.iter().filter(|one| **one == state).count();
+    let title = painter.say(&msg::job_indexes(
+        count(IndexState::Completed),
+        count(IndexState::Failed),
+        count(IndexState::Open),
+    ));
+    let group = Group {
+        title,
+        ..Group::default()
+    };
+    painter.group(group, |painter| {
+        let from = w - 12.0 - pitch * of.len() as f64;
+        for (at, state) in of.iter().enumerate() {
+            let (fill, line) = match state {
+                IndexState::Completed => ("st-succeeded", None),
+                IndexState::Failed => ("st-failed", None),
+                IndexState::Open => ("", Some(Stroke::solid("border-strong", 1.0))),
+            };
+            let cell = Rect::new(from + at as f64 * pitch + 0.5, y, pitch - 2.0, 8.0);
+            painter.rect(cell, 2.0_f64.min(cell.w / 2.0), fill, line);
+            // A failed index is told apart without its colour.
+            if *state == IndexState::Failed && cell.w >= 6.0 {
+                let (x, y) = (cell.x + cell.w / 2.0, cell.y + 4.0);
+                let cross = format!("M{} {}l4 4m0-4l-4 4", Px(x - 2.0), Px(y - 2.0));
+                painter.path(cross, "", Some(Stroke::solid("surface", 1.0)));
+            }
+        }
+    });
 }
 
 pub(super) fn wide(painter: &mut Painter, item: &Item, of: &ControllerCard) {
