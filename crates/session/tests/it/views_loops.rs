@@ -15,6 +15,7 @@ fn spoke(title: &str) -> Loop {
         title: title.into(),
         glyph: "",
         queue: 0,
+        key: Default::default(),
         writes: false,
         told: false,
         idle: false,
@@ -437,4 +438,32 @@ fn a_loop_that_is_a_program_shows_its_lines_and_the_one_that_decided() {
         .value
         .english();
     assert_eq!(told, "create Pod ×3");
+}
+
+#[test]
+fn the_keys_of_two_queues_are_named_where_nothing_is_touched() {
+    let named = |queues: &[usize], key: &str| {
+        let mut of = some(None);
+        for at in queues {
+            (of.loops[*at].queue, of.loops[*at].key) = (1, key.into());
+        }
+        let scene = layout(&of, (1200.0, 800.0));
+        let loops = scene.items.iter().filter_map(|item| match &item.body {
+            CardBody::Loop { of, .. } => Some(!of.key.is_empty()),
+            _ => None,
+        });
+        loops.collect::<Vec<_>>()
+    };
+    assert_eq!(named(&[0, 2], "web"), [true, false, true, false]);
+    assert_eq!(named(&[0, 1, 2], "web"), [false; 4]);
+    assert_eq!(named(&[], "web"), [false; 4]);
+    // On a phone the loops stand in rows, with dots alone.
+    let mut of = some(None);
+    (of.loops[0].queue, of.loops[0].key) = (1, "web".into());
+    let scene = layout(&of, (390.0, 600.0));
+    let keyed = scene
+        .items
+        .iter()
+        .any(|item| matches!(&item.body, CardBody::Loop { of, .. } if !of.key.is_empty()));
+    assert!(!keyed);
 }

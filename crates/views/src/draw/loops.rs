@@ -2,12 +2,12 @@
 
 use super::painter::{PLAIN, Painter};
 use super::primitive::{Font, NAME, SMALL, Stroke, mono, ui};
-use crate::loops::layout::IDLE;
+use crate::loops::layout::{IDLE, KEY};
 use crate::loops::model::{CacheState, Code, Loop, PanelForm, Pass, STEP_ICONS};
 use crate::shape::{CardBody, Item, Rect};
 use crate::variant;
 use explain::why::Row;
-use i18n::format::Px;
+use i18n::format::{Px, middle};
 use i18n::msg;
 
 pub(super) fn store(painter: &mut Painter, item: &Item, version: u64) {
@@ -244,7 +244,15 @@ fn waiting(painter: &mut Painter, of: &Loop, (x, y): (f64, f64)) {
         return painter.text_mid(x, y, 160.0, ui(11.0, "st-notready-text").medium(), &words);
     }
     let dots = of.queue.min(6);
-    let left = x - dots as f64 * 4.5;
+    let key = middle(&of.key, KEY);
+    let font = mono(11.0, "text-2");
+    let long = if key.is_empty() {
+        0.0
+    } else {
+        painter.width(font, &key) + 4.0
+    };
+    let left = x - (dots as f64 * 9.0 + long) / 2.0;
+    painter.text(left + dots as f64 * 9.0 + 2.0, y, long, font, &key);
     for at in 0..dots {
         painter.rect(
             Rect::new(left + at as f64 * 9.0, y - 3.0, 6.0, 6.0),
@@ -253,7 +261,7 @@ fn waiting(painter: &mut Painter, of: &Loop, (x, y): (f64, f64)) {
             None,
         );
     }
-    if of.queue > 6 {
+    if of.queue > 6 && key.is_empty() {
         painter.text(
             left + dots as f64 * 9.0,
             y,

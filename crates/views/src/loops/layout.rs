@@ -45,6 +45,8 @@ pub const ARROW: f64 = 20.0;
 /// Height of the cache below the store, and minimum width of a bar that has room for it beside the store.
 const CACHE: f64 = 56.0;
 const CACHE_BESIDE: f64 = 560.0;
+/// Longest name of a key, in characters.
+pub const KEY: usize = 18;
 /// Height of name and queue.
 pub(super) const NAME: f64 = 34.0;
 
@@ -142,6 +144,35 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
                 && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))
         })
         .collect();
+    let two_queues = of.loops.iter().filter(|one| one.queue > 0).count() <= 2;
+    // The key is named if its queue is one of two, and where it touches nothing.
+    let names_key = |i: usize, line: f64| {
+        let (at, long) = (&places[i], key_length(&of.loops[i]));
+        let half = (long as f64 * LETTER + 9.0 * of.loops[i].queue.min(6) as f64) / 2.0 + 4.0;
+        let label = Rect::new(at.x - half, line - 8.0, 2.0 * half, 16.0);
+        let touches = |rect: Rect| {
+            label.x < rect.right()
+                && rect.x < label.right()
+                && label.y < rect.bottom()
+                && rect.y < label.bottom()
+        };
+        let other = |j: usize| {
+            let (place, half) = (&places[j], letters(j, two[j]) / 2.0 + 2.0);
+            let (top, side) = (place.y - place.radius, 2.0 * place.radius);
+            let lines = if two[j] { 28.0 } else { 16.0 };
+            let name = if place.above {
+                place.name() + 16.0 - lines
+            } else {
+                place.name()
+            };
+            touches(Rect::new(place.x - place.radius, top, side, side))
+                || touches(Rect::new(place.x - half, name, 2.0 * half, lines))
+        };
+        two_queues
+            && !touches(store)
+            && label.x > 0.0
+            && !(0..places.len()).any(|j| j != i && other(j))
+    };
     let mut all_far: Vec<bool> = Vec::new();
     for (i, one) in of.loops.iter().enumerate() {
         let RingPlace {
@@ -161,7 +192,17 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             y - radius
         };
         let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME + more);
-        put_loop(one, rect, (above, far, two[i]), big, &mut out);
+        // The line of the queue, beyond the name.
+        let line = if above {
+            rect.bottom() - 2.0 * radius - NAME
+        } else {
+            rect.bottom() - 8.0
+        };
+        let named = match one.queue > 0 && names_key(i, line) {
+            true => one.clone(),
+            false => one.without_key(),
+        };
+        put_loop(&named, rect, (above, far, two[i]), big, &mut out);
         let (sx, sy) = edge_of(&store, x, y);
         let length = (x - sx).hypot(y - sy).max(1.0);
         let (ux, uy) = ((x - sx) / length, (y - sy) / length);
@@ -259,6 +300,11 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     }
     out.height = out.height.max(cy + ry + SMALL + NAME);
     out.finish(20.0)
+}
+
+/// Number of characters of a loop's key as it is drawn.
+pub fn key_length(one: &Loop) -> usize {
+    one.key.chars().count().min(KEY)
 }
 
 /// Position of a loop on the ring.
@@ -359,7 +405,13 @@ pub(super) fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Sce
             widths[column].min(wide),
             LIST,
         );
-        put_loop(one, rect, (false, false, false), of.chosen == Some(i), out);
+        put_loop(
+            &one.without_key(),
+            rect,
+            (false, false, false),
+            of.chosen == Some(i),
+            out,
+        );
     }
     of.loops.len().div_ceil(columns) as f64 * LIST
 }
@@ -446,7 +498,7 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
             chip,
         );
         put_loop(
-            one,
+            &one.without_key(),
             rect,
             (over, false, false),
             of.chosen == Some(i),

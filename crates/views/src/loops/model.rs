@@ -17,6 +17,8 @@ pub struct Loop {
     pub glyph: &'static str,
     /// Number of keys waiting in its work queue.
     pub queue: usize,
+    /// Name of the first of them.
+    pub key: Str,
     /// True if it made the newest write.
     pub writes: bool,
     /// True if there is no object of the kind that it reconciles.
@@ -27,6 +29,16 @@ pub struct Loop {
     pub slow: Message,
     /// Progress of the current pass in percent, if the loop is slowed.
     pub part: Option<u8>,
+}
+
+impl Loop {
+    /// Returns the loop without the name of its key.
+    pub fn without_key(&self) -> Loop {
+        Loop {
+            key: Str::default(),
+            ..self.clone()
+        }
+    }
 }
 
 /// Line of the pseudo-code.

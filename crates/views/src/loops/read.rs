@@ -47,10 +47,13 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
         .collect();
     let one_kubelet = nodes.len() > KUBELETS;
     let mut actors: Vec<Actor> = Vec::new();
-    let queues: Vec<(Component, usize)> = sim
+    let queues: Vec<(Component, usize, Str)> = sim
         .manager
         .queues()
-        .map(|(component, queue)| (component, queue.len()))
+        .map(|(component, queue)| {
+            let first = queue.keys().next().map(|key| key.name.clone());
+            (component, queue.len(), first.unwrap_or_default())
+        })
         .collect();
     // A loop without a work queue has no count.
     let passes = |component: Component| {
@@ -66,7 +69,7 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
             .take(20_000)
             .any(|entry| entry.actor.component == component && !entry.is_event())
     };
-    for (component, _) in &queues {
+    for (component, ..) in &queues {
         if descriptor(*component).is_some_and(|of| of.always_shown) || wrote(*component) {
             actors.push(Actor::component(*component));
         }
@@ -91,14 +94,13 @@ pub fn read(sim: &Sim, chosen: Option<&Actor>) -> Loops {
         .map(|(actor, slowed)| {
             // The scheduler's queue is separate; unless the scheduler is slowed nothing stays in it.
             let waiting = slowed.as_ref().map_or(0, |slowed| slowed.waiting);
+            let queue = queues.iter().find(|(of, ..)| *of == actor.component);
             Loop {
                 actor: actor.clone(),
                 title: title(actor),
                 glyph: glyph(actor.component),
-                queue: queues
-                    .iter()
-                    .find(|(of, _)| *of == actor.component)
-                    .map_or(waiting, |(_, waiting)| *waiting),
+                queue: queue.map_or(waiting, |(_, waiting, _)| *waiting),
+                key: queue.map_or_else(Str::default, |(.., key)| key.clone()),
                 writes: newest.as_ref() == Some(actor),
                 idle: newest.as_ref() != Some(actor) && is_idle(sim, actor.component),
                 told: false,
