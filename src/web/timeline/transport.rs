@@ -82,7 +82,7 @@ pub fn Transport(props: &TransportProps) -> Html {
     let value = if by_cause {
         say(msg::speed_by_cause(speed::label(speed)))
     } else {
-        speed::label(speed).into()
+        speed::label(speed)
     };
     let onfocusout = Callback::from(move |event: FocusEvent| {
         if has_left(&event) {
