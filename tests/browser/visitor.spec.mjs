@@ -139,6 +139,20 @@ test('a copied link moves nothing in the bar', async ({ page }) => {
   expect(await places()).toEqual(before);
 });
 
+test('no word of the bars is cut in a window of 1024 pixels and more', async ({ page }) => {
+  for (const width of [1024, 1100, 1280, 1366]) {
+    await page.setViewportSize({ width, height: 768 });
+    await page.goto('index.html');
+    await page.waitForFunction(() => window.loopscope?.ready);
+    await page.evaluate(() => loopscope.pause());
+    const cut = await page.evaluate(() => [...document.querySelectorAll('.topbar button, .topbar a, .topbar [role="tab"], .c-head h1, .c-head .pill, .c-head .pill > .ell')]
+      .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth && getComputedStyle(one).overflow !== 'visible').map((one) => one.textContent));
+    expect(cut, `${width}`).toEqual([]);
+    // The name of the example.
+    expect((await page.locator('.topbar .picker select').boundingBox()).width).toBeGreaterThan(80);
+  }
+});
+
 test('the arrow keys move the speed', async ({ page }) => {
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);
