@@ -95,15 +95,16 @@ fn lines(props: &Props, program: &LoopProgram) -> Html {
             </li>
         }
     });
-    let onkeydown = props.on_step.filter_reform(|event: KeyboardEvent| {
+    let on_step = props.on_step.clone();
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
         let by = match event.key().as_str() {
             "ArrowDown" => 1,
             "ArrowUp" => -1,
-            _ => return None,
+            _ => return,
         };
         event.prevent_default();
         event.stop_propagation();
-        Some(SteppingMsg::Go(by))
+        on_step.emit(SteppingMsg::Go(by));
     });
     let bar = match &program.stepping {
         None => html! {
