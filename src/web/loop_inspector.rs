@@ -47,6 +47,8 @@ pub struct LoopProgram {
     pub breaks: Vec<u32>,
     /// Pass that is looked at line by line.
     pub stepping: Option<Stepping>,
+    /// Key whose last pass failed, with the problem and its line.
+    pub failing: Option<(String, Message, u32)>,
 }
 
 /// Draws the inspector.
@@ -83,6 +85,7 @@ fn lines(props: &Props, program: &LoopProgram) -> Html {
     let step = program.stepping.as_ref().and_then(Stepping::step);
     let rows = (1..).zip(program.text.trim_end().lines()).map(|(number, text)| {
         let is_set = program.breaks.contains(&number);
+        let is_bad = program.failing.as_ref().is_some_and(|(.., line)| *line == number);
         let is_here = step.is_some_and(|step| step.line == number);
         let label = match is_set {
             true => msg::program_unbreak(number),
@@ -90,7 +93,7 @@ fn lines(props: &Props, program: &LoopProgram) -> Html {
         };
         let toggle = send(SteppingMsg::Toggle(actor.clone(), number));
         html! {
-            <li class={classes!(is_here.then_some("lit"), is_set.then_some("break"))} aria-current={is_here.then_some("step")}>
+            <li class={classes!(is_here.then_some("lit"), is_set.then_some("break"), is_bad.then_some("bad"))} aria-current={is_here.then_some("step")}>
                 <button type="button" class="line" aria-pressed={is_set.to_string()} aria-label={say(&label)} title={say(&label)} onclick={toggle}>{ number }</button><code>{ for words(text) }</code>
             </li>
         }
@@ -123,6 +126,7 @@ fn lines(props: &Props, program: &LoopProgram) -> Html {
     html! {
         <div class="program" tabindex="0" role="group" aria-label={say(msg::program_label())} {onkeydown}>
             <div class="row">{ bar }</div>
+            if let Some((key, problem, _)) = &program.failing { <p class="says" role="status">{ say(msg::program_failing(key, problem)) }</p> }
             <ol class="pseudo small">{ for rows }</ol>
             if let Some(stepping) = &program.stepping { { values(stepping) } }
         </div>

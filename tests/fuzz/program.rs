@@ -144,7 +144,7 @@ fn any_program_of_a_loop_ends() {
             true
         });
         assert!(result.is_ok(), "round {round}:\n{program}");
-        applied.set(applied.get() + u64::from(result == Ok(true)));
+        applied.set(applied.get() + u64::from(result.unwrap_or(false)));
     });
     println!("{} programs ran", applied.get());
     assert!(applied.get() > 10);

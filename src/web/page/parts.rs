@@ -426,8 +426,17 @@ fn loop_program(state: &State, actor: &Actor) -> Option<LoopProgram> {
     let Component::Loop(id) = actor.component else {
         return None;
     };
-    let (of, _) = state.timeline.run.sim().manager.scripted(id)?;
+    let (of, memory) = state.timeline.run.sim().manager.scripted(id)?;
+    let failing = memory.failing().next();
+    let failing = failing.map(|(key, error)| {
+        (
+            key.name.to_string(),
+            projection::program::error(error),
+            error.line,
+        )
+    });
     Some(LoopProgram {
+        failing,
         text: of.spec.program.clone(),
         breaks: state.timeline.breakpoints.lines_of(actor).collect(),
         stepping: state.stepping_of(actor).cloned(),
