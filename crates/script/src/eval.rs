@@ -260,7 +260,11 @@ impl<'h> Interpreter<'h> {
             }
             Act::For(target, items, body) => {
                 let items = self.expr(items)?;
-                for item in self.iterate(&items).at(line)? {
+                let items = self.iterate(&items).at(line)?;
+                if items.is_empty() {
+                    self.record(line);
+                }
+                for item in items {
                     self.step().at(line)?;
                     self.assign(line, target, item)?;
                     self.record(line);
@@ -271,17 +275,19 @@ impl<'h> Interpreter<'h> {
                     }
                 }
             }
-            Act::While(condition, body) => {
-                while self.condition(condition)? {
-                    self.step().at(line)?;
-                    self.record(line);
-                    match self.block(body)? {
-                        Flow::Next | Flow::Continue => {}
-                        Flow::Break => break,
-                        flow @ Flow::Return(_) => return Ok(flow),
-                    }
+            Act::While(condition, body) => loop {
+                let holds = self.condition(condition)?;
+                self.record(line);
+                if !holds {
+                    break;
                 }
-            }
+                self.step().at(line)?;
+                match self.block(body)? {
+                    Flow::Next | Flow::Continue => {}
+                    Flow::Break => break,
+                    flow @ Flow::Return(_) => return Ok(flow),
+                }
+            },
             Act::Def(function) => {
                 let value = Value::Function(function.clone(), self.frame);
                 self.bind(&function.name, value).at(line)?;

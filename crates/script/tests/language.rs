@@ -433,6 +433,28 @@ fn trace_has_each_line_with_the_variables_after_it() {
     assert_eq!(lines, [(2, "1"), (3, "2")]);
 }
 
+#[test]
+fn trace_has_a_line_that_begins_a_block_before_the_block() {
+    let source = "def reconcile(key):
+    for n in range(2):
+        if n == 5:
+            pass
+        elif n:
+            n = 7
+    while n < 8:
+        n += 1
+    for n in []:
+        pass
+";
+    let program = Program::parse(source).unwrap();
+    let host = &mut Recorder::default();
+    let outcome = program.trace(&key(), &mut Memory::default(), LIMITS, host);
+    let lines: Vec<u32> = outcome.trace.iter().map(|step| step.line).collect();
+    assert_eq!(lines, [2, 3, 5, 2, 3, 5, 6, 7, 8, 7, 9]);
+    assert!(lines.iter().all(|line| outcome.lines.contains(*line)));
+    assert!(!outcome.lines.contains(4) && !outcome.lines.contains(10));
+}
+
 /// Any text ends in a program or an error, and any program in time: texts are made of pieces of the language.
 #[test]
 fn random_programs_end() {

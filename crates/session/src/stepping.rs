@@ -206,7 +206,7 @@ mod tests {
         );
         // The last pass found nothing to do.
         let quiet = Stepping::of(&state.timeline.run, &actor).expect("a pass");
-        assert_eq!(quiet.steps.iter().map(|step| step.line).max(), Some(5));
+        assert_eq!(quiet.steps.iter().map(|step| step.line).max(), Some(6));
     }
 
     #[test]
