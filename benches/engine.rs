@@ -3,6 +3,7 @@
 //! Prints, for each case, the best and the median of several runs, the time a Pod and the allocations a Pod.
 //! `cargo bench -- 5000` runs the cases that have this in their name; `--check` fails when a target is missed.
 
+use actions::{Action, Host};
 use apiserver::{Patch, PatchType, Request, RequestBody, Verb};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
@@ -47,6 +48,60 @@ fn deployment(pods: usize, nodes: usize) -> Sim {
         "the Deployment is valid"
     );
     sim
+}
+
+/// A settled cluster with ReplicaSets of one Pod each, which the program of nine lines reconciles.
+fn programmed(objects: usize) -> Sim {
+    let text = include_str!("../examples/loops/replicaset-level.yaml");
+    let scenario = scenario::parse(text).expect("the example is a scenario");
+    let mut sim = Sim::new(ClusterConfig::with_nodes(objects.div_ceil(100)), 1);
+    let mut apply = |value: serde_json::Value| {
+        let made = sim
+            .request(&Request::of_manifest(Verb::Create, value))
+            .result;
+        assert!(made.is_ok(), "{made:?}");
+    };
+    for step in &scenario.steps {
+        let scenario::ScenarioStep::Apply(text) = step else {
+            continue;
+        };
+        let documents = manifest::parse(text.as_bytes()).documents;
+        let loops = documents
+            .into_iter()
+            .filter(|one| one.value["kind"] == "ControlLoop");
+        loops.for_each(|one| apply(one.value));
+    }
+    for number in 0..objects {
+        let name = format!("web-{number}");
+        apply(
+            json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": { "name": name }, "spec": {
+            "replicas": 1, "selector": { "matchLabels": { "app": name } },
+            "template": { "metadata": { "labels": { "app": name } }, "spec": { "containers": [{ "name": "c", "image": "nginx" }] } } } }),
+        );
+    }
+    sim.advance(Time(120_000_000), usize::MAX);
+    let pods = sim.store().list(Kind::Pod).count();
+    assert_eq!(pods, objects, "the program has created its Pods");
+    sim
+}
+
+/// Restarts the loop, so that its program has a pass over each object, which finds nothing to do. Returns the milliseconds of the longest task.
+fn reconcile_all(sim: &mut Sim, objects: u64) -> f64 {
+    let mut host = Host::new(sim.clone());
+    let restart = "restart nine-lines".parse().expect("the fault is one");
+    host.run(&Action::Fault(restart));
+    let end = sim.now().after(60_000_000);
+    let mut longest = 0.0_f64;
+    while host.sim.tasks.next_due().is_some_and(|due| due <= end) {
+        #[allow(clippy::disallowed_methods)] // a benchmark is what a wall clock is for
+        let start = std::time::Instant::now();
+        host.step();
+        longest = longest.max(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let mut loops = host.sim.manager.scripted_loops();
+    let passes = loops.next().and_then(|(_, state)| state.last_pass());
+    assert!(passes.is_some_and(|last| last.number >= objects));
+    longest
 }
 
 fn ready(sim: &Sim, image: &str) -> usize {
@@ -184,6 +239,18 @@ fn main() {
             );
             met &= report(&name, 2 * workloads, &figures, None);
         }
+    }
+    let name = "1000 ReplicaSets under a program";
+    if runs(name) {
+        let settled = programmed(1_000);
+        let mut longest = 0.0_f64;
+        let figures = measure(
+            5,
+            || settled.clone(),
+            |sim| longest = longest.max(reconcile_all(sim, 1_000)),
+        );
+        met &= report(name, 1_000, &figures, Some(200.0));
+        println!("{:34} longest task {longest:.2} ms", "");
     }
     let (update, checkpoint) = ("rolling update of 1000 Pods", "checkpoint of 1000 Pods");
     if !runs(update) && !runs(checkpoint) {

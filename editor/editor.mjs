@@ -201,15 +201,20 @@ function at(state, pos) {
 const complete = (on) => (context) => {
   const before = context.matchBefore(/[\w.\-/]*/);
   if (!context.explicit && (!before || before.from === before.to)) return null;
-  const options = on.offers(...at(context.state, context.pos)).map(([label, detail, tail]) => ({
-    label, detail, type: 'property',
+  const offers = on.offers(...at(context.state, context.pos));
+  // In a program a word begins after the dot.
+  const replaces = offers[0]?.[4] ?? '';
+  const options = offers.map(([label, detail, tail, info]) => ({
+    label, detail, type: 'property', ...(info && { info }),
     apply: (view, _, from, to) => {
       const indent = /^[ -]*/.exec(view.state.doc.lineAt(from).text)[0].length;
       const insert = label + tail.replaceAll('\n', `\n${' '.repeat(indent)}`);
       view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, userEvent: 'input.complete' });
     },
   }));
-  return options.length ? { from: before ? before.from : context.pos, options, validFor: /^[\w.\-/]*$/ } : null;
+  if (!options.length) return null;
+  if (replaces) return { from: context.pos - Number(replaces), options, validFor: /^\w*$/ };
+  return { from: before ? before.from : context.pos, options, validFor: /^[\w.\-/]*$/ };
 };
 
 const about = (on) => hoverTooltip((view, pos) => {

@@ -6,6 +6,8 @@
 mod cel;
 #[path = "fuzz/http.rs"]
 mod http;
+#[path = "fuzz/program.rs"]
+mod program;
 
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;

@@ -197,7 +197,16 @@ impl Drop for Rich {
 fn offers(text: String, line: usize, column: usize) -> JsValue {
     assist::offers(&text, line, column)
         .iter()
-        .map(|offer| list(&[&offer.name, &offer.detail, offer.tail]))
+        .map(|offer| {
+            let replaces = offer.replaces.map(|n| n.to_string()).unwrap_or_default();
+            list(&[
+                &offer.name,
+                &offer.detail,
+                offer.tail,
+                offer.help,
+                &replaces,
+            ])
+        })
         .collect::<Array>()
         .into()
 }

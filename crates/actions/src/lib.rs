@@ -12,6 +12,7 @@ pub use host::{Host, RecordedAction};
 pub use repair::Repair;
 pub use waiting::{Job, WaitingCommands};
 
+use apiserver::control_loop::is_control_loop;
 use cluster::Sim;
 use i18n::{Message, msg};
 use k8s_model::kind::GATEWAY_GROUP;
@@ -20,6 +21,7 @@ use k8s_model::{Kind, ObjectRef};
 use kubectl::{Applied, ApplyResult, Failure, Session, published};
 use manifest::{Document, Reader};
 use projection::changes::{self, Change};
+use script::{Problem, Program};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -31,7 +33,7 @@ pub struct ApplyDiagnostic {
     pub line: usize,
     /// Columns concerned, from 0; empty for the whole line.
     pub columns: (usize, usize),
-    /// Message in the API's own words.
+    /// Message in the API's own words; about a program in those of the page.
     pub message: Message,
     /// True if refused; otherwise accepted with a warning.
     pub error: bool,
@@ -460,6 +462,53 @@ fn place(text: &str, document: &Document, path: &str) -> (usize, usize, usize) {
     place.unwrap_or((document.line, 1, 0))
 }
 
+/// Field with the program of a ControlLoop.
+const PROGRAM: &str = "spec.program";
+
+/// Creates the message about a program that cannot be read, at its line in the text, under the name that is meant if it is one.
+fn program_problem(text: &str, document: &Document) -> Option<ApplyDiagnostic> {
+    if !is_control_loop(Kind::from_api(
+        document.value["apiVersion"].as_str()?,
+        document.value["kind"].as_str()?,
+    )?) {
+        return None;
+    }
+    let program = document.value["spec"]["program"].as_str()?;
+    let error = Program::parse(program).err()?;
+    // What is missing at the end is missing on the last line that says something.
+    let lines = (1..).zip(program.lines()).take(error.line as usize);
+    let told = lines.filter(|(_, line)| !line.trim().is_empty()).last();
+    let at = told.map_or(1, |(number, _)| number);
+    let path = format!("{}{PROGRAM}", document.prefix);
+    let (line, column, length) = manifest::locate_line(text.as_bytes(), document.index, &path, at)?;
+    let mut columns = (column - 1, column - 1 + length);
+    if let Problem::UndefinedName(name) = &error.problem
+        && let Some(content) = text.lines().nth(line - 1)
+        && let Some(at) = word_at(content, name)
+    {
+        columns = (at, at + name.chars().count());
+    }
+    Some(ApplyDiagnostic {
+        line,
+        columns,
+        message: projection::program::problem(&error.problem),
+        error: true,
+        repair: None,
+    })
+}
+
+/// Returns the column (from 0) of a name in a line, where it is a word of its own and no field.
+fn word_at(line: &str, name: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = line.match_indices(name);
+    let found = places.find(|(at, _)| {
+        let before = line[..*at].chars().next_back();
+        let after = line[at + name.len()..].chars().next();
+        !before.is_some_and(|c| is_part(c) || c == '.') && !after.is_some_and(is_part)
+    });
+    found.map(|(at, _)| line[..at].chars().count())
+}
+
 /// Creates the messages of a refusal: each of several causes at its field.
 fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagnostic> {
     match &failure.causes[..] {
@@ -475,6 +524,16 @@ fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagn
                 )
             })
             .collect(),
+        [cause] if cause.field == PROGRAM => match program_problem(text, document) {
+            Some(diagnostic) => vec![diagnostic],
+            None => vec![at(
+                text,
+                document,
+                PROGRAM,
+                Message::state(failure.message.trim()),
+                None,
+            )],
+        },
         causes => {
             let field = causes.first().map_or("", |cause| &cause.field);
             vec![at(
@@ -552,6 +611,41 @@ mod tests {
             "its value is wrong, not its name"
         );
         assert_eq!(kubectl::distance("replica", "replicas"), 1);
+    }
+
+    #[test]
+    fn a_problem_of_a_program_is_told_at_its_line_of_the_manifest() {
+        let manifest = |line: &str| -> Rc<str> {
+            format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n---\napiVersion: loopscope.dev/v1\nkind: ControlLoop\nmetadata: {{name: mine}}\nspec:\n  \
+                 for: {{apiVersion: v1, kind: ConfigMap}}\n  program: |\n    def reconcile(key):\n        config = get(\"ConfigMap\", key)\n        {line}\n"
+            )
+            .into()
+        };
+        let mut sim = Sim::new(controller_runtime::cluster::ClusterConfig::default(), 1);
+        let mut told = |line: &str| {
+            let answer = apply(&mut sim, &manifest(line));
+            let all = answer.diagnostics.iter();
+            all.map(|one| (one.line, one.columns, one.message.to_string()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told("log(config.confg, confg)"),
+            [(13, (26, 31), "name 'confg' is not defined".to_owned())]
+        );
+        assert_eq!(
+            told("x = ("),
+            [(
+                13,
+                (8, 13),
+                "expected an expression, found the end of the line".to_owned()
+            )]
+        );
+        assert_eq!(
+            told("get(\"Pod\")"),
+            [(13, (8, 18), "get: argument 'name' is missing".to_owned())]
+        );
+        assert_eq!(told("log(config)"), []);
     }
 
     #[test]

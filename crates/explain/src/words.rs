@@ -64,17 +64,26 @@ pub fn abbreviate_names(effect: &Message) -> Message {
     effect.with_names(&short)
 }
 
+/// Returns the name of the client from outside that made a request: its field manager, which is its user agent unless it names one.
+/// kubectl is a person's own.
+pub fn client(entry: &Entry) -> Option<&str> {
+    let name = entry.manager.as_ref()?.name.as_str();
+    let is_client = !name.is_empty() && name != "unknown" && !name.starts_with("kubectl");
+    (entry.actor == Actor::USER && is_client).then_some(name)
+}
+
 /// Returns the actor of an entry, and its icon.
 pub fn actor(entry: &Entry) -> (Message, &'static str) {
     let component = entry.actor.component;
     let icon = match component {
+        Component::User if client(entry).is_some() => "i-external",
         Component::User => "i-user",
         Component::ApiServer => "i-apiserver",
         _ => loops::descriptor(component).map_or("i-act", |of| of.icon),
     };
     let who = match (component, &entry.record) {
         (_, Record::ClientFault(hit)) => Message::name(hit.call.client()),
-        (Component::User, _) => msg::actor_you(),
+        (Component::User, _) => client(entry).map_or_else(msg::actor_you, Message::name),
         _ => Message::name(entry.actor.to_string()),
     };
     (who, icon)
@@ -90,7 +99,10 @@ pub fn lane(entry: &Entry) -> Option<Lane> {
     if entry.is_event() || only_reads(entry) {
         return None;
     }
-    lane_of(entry.actor.component)
+    match client(entry) {
+        Some(name) => Some(Lane::named(name)),
+        None => lane_of(entry.actor.component),
+    }
 }
 
 /// Returns the mark of an entry.
@@ -109,6 +121,7 @@ pub fn lane_of(component: Component) -> Option<Lane> {
     match component {
         Component::ApiServer => None,
         Component::User => Some(Lane::User),
+        Component::Loop(id) => Some(Lane::named(id.name)),
         _ => loops::descriptor(component)
             .and_then(|descriptor| Lane::from_name(descriptor.lane))
             .or(Some(Lane::Others)),
@@ -522,6 +535,31 @@ pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: Lane) -> Option<O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn client_from_outside_has_its_own_lane_and_is_named() {
+        let config = controller_runtime::cluster::ClusterConfig::default();
+        let mut sim = cluster::Sim::new(config, 1);
+        let mut write = |manager: &str, name: &str| {
+            let value = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+            let mut request = apiserver::Request::of_manifest(apiserver::Verb::Create, value);
+            request.options.field_manager = manager.to_owned();
+            assert!(sim.request(&request).result.is_ok());
+            let journal = sim.journal();
+            let entry = journal.iter().last().expect("a write");
+            (actor(entry).0.english(), lane(entry))
+        };
+        let sample = write("sample-controller", "a");
+        assert_eq!(
+            sample,
+            (
+                "sample-controller".into(),
+                Some(Lane::named("sample-controller"))
+            )
+        );
+        let person = write("kubectl-create", "b");
+        assert_eq!(person, (msg::actor_you().english(), Some(Lane::User)));
+    }
 
     #[test]
     fn a_short_effect_shortens_the_name() {

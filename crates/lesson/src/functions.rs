@@ -1,6 +1,7 @@
 //! Functions of the expression language, one entry each. The format's document lists them.
 
 use super::history::{ObservedHistory, Update, Value};
+use super::survival::survives;
 use apiserver::journal::Record;
 use cluster::Sim;
 use cluster::disk::{FilePlace, place};
@@ -478,6 +479,15 @@ pub const ALL: &[Function] = &[
             let attempt =
                 connectivity::connect(sim.store(), pod, &words[1], port, sim.journal().len());
             Value::Truth(attempt.outcome == RequestOutcome::Answered)
+        },
+    ),
+    now(
+        "survives",
+        "survives(ControlLoop)",
+        "whether what a loop has made comes back on copies of the cluster when it is deleted, while events are lost and the loop restarts",
+        |_, sim, words| {
+            let result = sim.and_then(|sim| survives(sim, &words[0]));
+            result.map_or(Value::Nothing, Value::Truth)
         },
     ),
 ];

@@ -20,6 +20,7 @@ pub mod history;
 pub mod library;
 pub mod read;
 pub mod script;
+mod survival;
 
 pub use format::Lesson;
 pub use history::{ObservedHistory, Value};

@@ -107,6 +107,26 @@ pub const ALL: &[LibraryEntry] = &[
         title: || msg::lesson_title_drain(),
         needs: &["deployment"],
     },
+    LibraryEntry {
+        name: "first-loop",
+        title: || msg::lesson_title_first_loop(),
+        needs: &["control-loop"],
+    },
+    LibraryEntry {
+        name: "level-and-edge",
+        title: || msg::lesson_title_level_and_edge(),
+        needs: &["first-loop", "events-and-state"],
+    },
+    LibraryEntry {
+        name: "idempotence",
+        title: || msg::lesson_title_idempotence(),
+        needs: &["first-loop"],
+    },
+    LibraryEntry {
+        name: "owners-and-finalizers",
+        title: || msg::lesson_title_owners_and_finalizers(),
+        needs: &["first-loop"],
+    },
 ];
 
 /// Section of a path through the lessons.
@@ -159,6 +179,15 @@ pub static BY_SECTION: &[LibrarySection] = &[
     LibrarySection {
         title: || msg::learn_trouble(),
         lessons: &["pending", "stuck-rollout", "no-endpoints", "drain"],
+    },
+    LibrarySection {
+        title: || msg::learn_own_loop(),
+        lessons: &[
+            "first-loop",
+            "level-and-edge",
+            "idempotence",
+            "owners-and-finalizers",
+        ],
     },
 ];
 

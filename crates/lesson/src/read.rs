@@ -6,11 +6,14 @@ use super::format::{
     ReviewQuestion, Text,
 };
 use super::script::LONGEST;
+use apiserver::control_loop;
+use apiserver::{Actor, Component, ControllerId};
 use cluster::loops;
 use controller_runtime::cluster::ClusterConfig;
 use i18n::{Message, msg};
 use kubectl::nearest;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Version of the format.
@@ -187,6 +190,18 @@ struct Reader {
     faults: Vec<(String, Problem)>,
     /// Expressions of the current step.
     over: Expressions,
+    /// Loops that the steps so far have written.
+    loops: BTreeSet<String>,
+}
+
+/// Returns the names of the ControlLoops that an action applies.
+fn loops_of(action: &Json) -> Vec<String> {
+    let text = action["apply"].as_str().unwrap_or("");
+    let documents = manifest::parse(text.as_bytes()).documents.into_iter();
+    documents
+        .filter(|document| document.value["kind"] == control_loop::KIND)
+        .filter_map(|document| Some(document.value["metadata"]["name"].as_str()?.to_owned()))
+        .collect()
 }
 
 /// Fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/command/lesson_schema.rs`).
@@ -320,8 +335,15 @@ impl Reader {
             Some("event-driven") => step.beside = Some(BesideMachine::EventDriven),
             Some(word) => self.fault(&within(path, "beside"), Problem::NoMachine(word.to_owned())),
         }
+        let actions = map.get("do").and_then(Json::as_array).into_iter().flatten();
+        self.loops.extend(actions.flat_map(loops_of));
         if let Some(word) = self.word(map, "loop", path) {
-            step.control_loop = loops::named(word);
+            let own = self
+                .loops
+                .contains(word)
+                .then(|| ControllerId::of_loop(word));
+            let own = own.flatten().map(Component::Loop);
+            step.control_loop = own.map(Actor::component).or_else(|| loops::named(word));
             if step.control_loop.is_none() {
                 self.fault(&within(path, "loop"), Problem::NoLoop(word.to_owned()));
             }

@@ -11,7 +11,7 @@ mod words;
 
 use serde_json::{Value, json};
 
-pub use locate::{locate, repeated};
+pub use locate::{locate, locate_line, repeated};
 pub use split::chunks;
 pub use words::{STDIN, TextFault};
 

@@ -3,7 +3,7 @@
 //! `serde_yaml` reads values without positions; the events of `saphyr-parser` have them.
 
 use super::split;
-use saphyr_parser::{Event, Parser};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::BTreeSet;
 
 /// Returns line, column (from 1, in characters) and length of the key of a field, such as `spec.template.spec.containers[0].image`; if it
@@ -20,6 +20,9 @@ pub fn locate(text: &[u8], document: usize, path: &str) -> Option<(usize, usize,
     // Number of steps of the path to the innermost node found so far, and its position.
     let mut found: Option<(usize, Key)> = None;
     walk(body, |containers, key| {
+        if key.style.is_some() {
+            return false;
+        }
         let path = containers.iter().map(|container| &container.step);
         let depth = containers.len();
         let is_next = found.as_ref().map_or(0, |(depth, _)| *depth) < depth;
@@ -33,6 +36,48 @@ pub fn locate(text: &[u8], document: usize, path: &str) -> Option<(usize, usize,
     let (depth, key) = found?;
     let length = steps[depth - 1].chars().count();
     Some((chunk.line + key.line - 1, key.column, length.max(1)))
+}
+
+/// Returns line, column (from 1, in characters) and length of a line (from 1) of a text field, without its indentation. Lines of a text that
+/// is not written as a literal block are not told apart: that is where the text begins.
+pub fn locate_line(
+    text: &[u8],
+    document: usize,
+    path: &str,
+    line: usize,
+) -> Option<(usize, usize, usize)> {
+    let chunk = split::chunks(text).nth(document)?;
+    let body = std::str::from_utf8(chunk.bytes).ok()?;
+    let body = body.strip_prefix('\u{feff}').unwrap_or(body);
+    let steps = steps(path);
+    let mut found = None;
+    walk(body, |containers, key| {
+        let Some(style) = key.style else { return false };
+        let mut path = containers.iter().map(|container| &container.step);
+        if containers.len() == steps.len()
+            && path.by_ref().zip(&steps).all(|(own, step)| own.is(step))
+        {
+            found = Some((key, style));
+        }
+        found.is_some()
+    });
+    let (key, style) = found?;
+    // A literal block has the position of its first line that is not empty.
+    let at = match style {
+        ScalarStyle::Literal => (key.line + line).saturating_sub(1 + key.empty_lines),
+        _ => key.line,
+    };
+    let content = body.lines().nth(at.saturating_sub(1)).unwrap_or("");
+    let inner = content.trim();
+    let indent = match style {
+        ScalarStyle::Literal => content.chars().take_while(|c| c.is_whitespace()).count(),
+        _ => key.column - 1,
+    };
+    let length = match style {
+        ScalarStyle::Literal => inner.chars().count(),
+        _ => content.chars().count().saturating_sub(indent),
+    };
+    Some((chunk.line + at.saturating_sub(1), indent + 1, length.max(1)))
 }
 
 /// Splits `a.b[0].c` and `a[key]` into a list of keys and indices.
@@ -52,6 +97,9 @@ pub fn repeated(text: &[u8]) -> Option<(usize, String)> {
     let chunk = split::chunks(text).next()?;
     let mut found = None;
     walk(std::str::from_utf8(chunk.bytes).ok()?, |containers, key| {
+        if key.style.is_some() {
+            return false;
+        }
         if let Some(Container {
             step: Step::Key(name),
             keys,
@@ -66,12 +114,16 @@ pub fn repeated(text: &[u8]) -> Option<(usize, String)> {
     found
 }
 
-/// Position of a key, or of an element of a list.
+/// Position of a key, of an element of a list, or of a value that is a scalar.
 #[derive(Clone, Copy)]
 struct Key {
     line: usize,
     /// From 1, in characters.
     column: usize,
+    /// Style of a value.
+    style: Option<ScalarStyle>,
+    /// Number of empty lines at the start of a value.
+    empty_lines: usize,
 }
 
 /// Step from a container to one of its nodes.
@@ -109,7 +161,7 @@ enum Role {
     Element,
 }
 
-/// Visits the keys and list elements of the first document in order, each with the containers around it, until `visit` returns true.
+/// Visits the keys, list elements and scalar values of the first document in order, each with the containers around it, until `visit` returns true.
 fn walk(text: &str, mut visit: impl FnMut(&mut Vec<Container>, Key) -> bool) {
     let mut containers: Vec<Container> = Vec::new();
     for (event, span) in Parser::new_from_str(text).map_while(Result::ok) {
@@ -142,12 +194,27 @@ fn walk(text: &str, mut visit: impl FnMut(&mut Vec<Container>, Key) -> bool) {
                 }
             }),
         };
+        let is_value = role == Some(Role::Value);
         let key = Key {
             line: span.start.line(),
             column: span.start.col() + 1,
+            style: None,
+            empty_lines: 0,
         };
         if role.is_some_and(|role| role != Role::Value) && visit(&mut containers, key) {
             return;
+        }
+        if let Event::Scalar(value, style, ..) = &event
+            && is_value
+        {
+            let value = Key {
+                style: Some(*style),
+                empty_lines: value.chars().take_while(|c| *c == '\n').count(),
+                ..key
+            };
+            if visit(&mut containers, value) {
+                return;
+            }
         }
         let next = match event {
             Event::MappingStart(..) => Role::Key,

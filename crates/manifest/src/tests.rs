@@ -233,3 +233,28 @@ fn the_flow_form_that_kubectl_calls_kyaml_is_read() {
         "a"
     );
 }
+
+#[test]
+fn a_line_of_a_text_is_found_where_it_stands() {
+    let text = "a: 1\n---\n# loop\nspec:\n  for: {kind: Pod}\n  program: |  # the program\n\n    def f(x):\n        return 变 + y\n  more: \"x\"\n";
+    let line = |n| locate_line(text.as_bytes(), 1, "spec.program", n);
+    assert_eq!(line(1), Some((7, 1, 1)));
+    assert_eq!(line(2), Some((8, 5, 9)));
+    assert_eq!(line(3), Some((9, 9, 12)));
+    let nested = "items:\n- spec:\n    program: |2-\n        def f():\n    x: 1\n";
+    assert_eq!(
+        locate_line(nested.as_bytes(), 0, "items[0].spec.program", 1).map(|at| at.0),
+        Some(4)
+    );
+    let json = r#"{"spec": {"program": "def f():\n    x"}}"#;
+    assert_eq!(
+        locate_line(json.as_bytes(), 0, "spec.program", 2).map(|at| at.0),
+        Some(1)
+    );
+    assert_eq!(locate_line(text.as_bytes(), 1, "spec.other", 1), None);
+    assert_eq!(locate_line(text.as_bytes(), 5, "spec.program", 1), None);
+    assert_eq!(
+        locate_line(text.as_bytes(), 1, "spec.program", usize::MAX / 2).map(|at| at.2),
+        Some(1)
+    );
+}

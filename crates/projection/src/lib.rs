@@ -7,6 +7,7 @@ pub mod changes;
 pub mod images;
 pub mod marks;
 pub mod model;
+pub mod program;
 pub mod rollout_track;
 pub mod stale;
 pub mod totals;

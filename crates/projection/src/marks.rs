@@ -1,5 +1,6 @@
 //! Marks of the timeline: one for each write, refusal and command, in the lane of the component that made it.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Lane of the timeline.
@@ -18,13 +19,38 @@ pub enum Lane {
     Volume,
     Endpoints,
     Node,
+    /// Loop that is a program, or client from outside, by its number.
+    Named(u8),
     /// Loops without a lane of their own.
     Others,
 }
 
+/// Number of lanes for loops that are programs and for clients.
+const NAMED: usize = 24;
+
+thread_local! {
+    /// Names of these lanes in the order in which they came; one is never removed, as with the identities of loops.
+    static NAMES: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Lane {
     /// Lanes, from the top.
-    pub const ALL: [Lane; 13] = [
+    pub const ALL: [Lane; 13 + NAMED] = {
+        let mut all = [Lane::Others; 13 + NAMED];
+        let mut i = 0;
+        while i < Lane::KNOWN.len() {
+            all[i] = Lane::KNOWN[i];
+            i += 1;
+        }
+        let mut n = 0;
+        while n < NAMED {
+            all[i + n] = Lane::Named(n as u8);
+            n += 1;
+        }
+        all
+    };
+    /// Lanes of a person and of the loops of the control plane, from the top.
+    const KNOWN: [Lane; 12] = [
         Lane::User,
         Lane::Deployment,
         Lane::ReplicaSet,
@@ -37,12 +63,32 @@ impl Lane {
         Lane::Volume,
         Lane::Endpoints,
         Lane::Node,
-        Lane::Others,
     ];
+
+    /// Returns the lane of a loop that is a program, or of a client, by its name; that of the others if there are too many.
+    pub fn named(name: &str) -> Lane {
+        NAMES.with_borrow_mut(|names| {
+            if let Some(at) = names.iter().position(|known| *known == name) {
+                return Lane::Named(at as u8);
+            }
+            if names.len() >= NAMED {
+                return Lane::Others;
+            }
+            names.push(Box::leak(name.into()));
+            Lane::Named(names.len() as u8 - 1)
+        })
+    }
 
     /// Index in [`Lane::ALL`].
     pub fn index(self) -> usize {
-        self as usize
+        match self {
+            Lane::Named(number) => Lane::KNOWN.len() + number as usize,
+            Lane::Others => Lane::ALL.len() - 1,
+            known => Lane::KNOWN
+                .iter()
+                .position(|lane| *lane == known)
+                .unwrap_or(0),
+        }
     }
 
     /// Name in the descriptor of a loop.
@@ -60,13 +106,18 @@ impl Lane {
             Lane::Volume => "volume",
             Lane::Endpoints => "endpoints",
             Lane::Node => "node",
+            Lane::Named(number) => {
+                let name = NAMES.with_borrow(|names| names.get(number as usize).copied());
+                name.unwrap_or("others")
+            }
             Lane::Others => "others",
         }
     }
 
     /// Returns the lane with a name.
     pub fn from_name(name: &str) -> Option<Lane> {
-        Lane::ALL.into_iter().find(|lane| lane.name() == name)
+        let known = Lane::KNOWN.into_iter().chain([Lane::Others]);
+        known.into_iter().find(|lane| lane.name() == name)
     }
 }
 
@@ -155,6 +206,21 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lane_is_found_at_its_index() {
+        let (mine, sample) = (Lane::named("mine"), Lane::named("sample-controller"));
+        assert_ne!(mine, sample);
+        assert_eq!(Lane::named("mine"), mine);
+        assert_eq!(sample.name(), "sample-controller");
+        for (at, lane) in Lane::ALL.into_iter().enumerate() {
+            assert_eq!(lane.index(), at);
+        }
+        assert!(Lane::ALL.is_sorted());
+        let many = (0..100).map(|n| Lane::named(&format!("loop-{n}")));
+        assert_eq!(many.last(), Some(Lane::Others));
+        assert_eq!(Lane::from_name("others"), Some(Lane::Others));
+    }
 
     #[test]
     fn many_marks_become_fewer_and_none_is_lost() {

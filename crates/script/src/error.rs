@@ -46,6 +46,29 @@ pub enum Problem {
         /// Types of its values.
         types: Vec<&'static str>,
     },
+    /// More arguments than a function takes.
+    TooManyArguments {
+        /// Function.
+        function: String,
+        /// Number of its parameters.
+        most: usize,
+        /// Number of arguments.
+        given: usize,
+    },
+    /// Argument that a function does not have, or has already.
+    UnexpectedArgument {
+        /// Function.
+        function: String,
+        /// Name of the argument.
+        name: String,
+    },
+    /// Argument that a function needs.
+    MissingArgument {
+        /// Function.
+        function: String,
+        /// Name of the parameter.
+        name: String,
+    },
     /// Value of another type than a function needs.
     Argument {
         /// Function.
@@ -123,6 +146,17 @@ impl fmt::Display for Problem {
             Problem::EntryParameters(name) => write!(f, "{name} takes one parameter"),
             Problem::Operation { operation, types } => {
                 write!(f, "{operation} is not possible for {}", types.join(" and "))
+            }
+            Problem::TooManyArguments {
+                function,
+                most,
+                given,
+            } => write!(f, "{function}: takes {most} arguments, not {given}"),
+            Problem::UnexpectedArgument { function, name } => {
+                write!(f, "{function}: argument '{name}' is not expected")
+            }
+            Problem::MissingArgument { function, name } => {
+                write!(f, "{function}: argument '{name}' is missing")
             }
             Problem::Argument { function, reason } => write!(f, "{function}: {reason}"),
             Problem::NoField { of, field } => write!(f, "{of} has no field '{field}'"),

@@ -78,6 +78,29 @@ pub struct Step {
     pub values: Vec<(String, String)>,
 }
 
+/// Set of lines.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lines(Vec<u64>);
+
+impl Lines {
+    /// Adds a line.
+    pub fn insert(&mut self, line: u32) {
+        let (word, bit) = (line as usize / 64, line % 64);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= 1 << bit;
+        }
+    }
+
+    /// Returns true if a line is among them.
+    pub fn contains(&self, line: u32) -> bool {
+        let word = self.0.get(line as usize / 64);
+        word.is_some_and(|word| word & (1 << (line % 64)) != 0)
+    }
+}
+
 /// Result of a step that may stop the pass.
 pub(crate) type Done<T> = Result<T, ScriptError>;
 
@@ -95,6 +118,8 @@ pub(crate) struct Interpreter<'h> {
     pub steps: u64,
     pub limits: Limits,
     pub globals: Place,
+    /// Lines that the pass has reached.
+    pub lines: Lines,
     /// Steps so far, if they are recorded.
     pub trace: Option<Vec<Step>>,
     source: &'h str,
@@ -118,6 +143,7 @@ impl<'h> Interpreter<'h> {
             steps: 0,
             limits,
             globals,
+            lines: Lines::default(),
             trace: None,
             source,
             depth: 0,
@@ -168,16 +194,23 @@ impl<'h> Interpreter<'h> {
     fn statement(&mut self, statement: &Statement) -> Done<Flow> {
         let line = statement.line;
         self.step().at(line)?;
+        if self.host.is_some() {
+            self.lines.insert(line);
+        }
         self.context.push((line, statement.names.clone()));
         let flow = self.nested(line, |this| this.act(statement));
         self.context.pop();
-        if self.trace.is_some() && !matches!(statement.node, Act::Def(_)) {
+        let is_block = matches!(
+            statement.node,
+            Act::Def(_) | Act::If(_) | Act::For(..) | Act::While(..)
+        );
+        if !is_block {
             self.record(line);
         }
         flow
     }
 
-    /// Records a step with the variables of the function.
+    /// Records a step with the variables of the function; a line that begins a block is a step before the block.
     fn record(&mut self, line: u32) {
         const MOST: usize = 2_000;
         if self.trace.as_ref().is_none_or(|trace| trace.len() >= MOST) {
@@ -210,7 +243,14 @@ impl<'h> Interpreter<'h> {
             Act::If(cases) => {
                 for (condition, body) in cases {
                     let holds = match condition {
-                        Some(condition) => self.condition(condition)?,
+                        Some(condition) => {
+                            if self.host.is_some() {
+                                self.lines.insert(condition.line);
+                            }
+                            let holds = self.condition(condition)?;
+                            self.record(condition.line);
+                            holds
+                        }
                         None => true,
                     };
                     if holds {
@@ -220,9 +260,14 @@ impl<'h> Interpreter<'h> {
             }
             Act::For(target, items, body) => {
                 let items = self.expr(items)?;
-                for item in self.iterate(&items).at(line)? {
+                let items = self.iterate(&items).at(line)?;
+                if items.is_empty() {
+                    self.record(line);
+                }
+                for item in items {
                     self.step().at(line)?;
                     self.assign(line, target, item)?;
+                    self.record(line);
                     match self.block(body)? {
                         Flow::Next | Flow::Continue => {}
                         Flow::Break => break,
@@ -230,16 +275,19 @@ impl<'h> Interpreter<'h> {
                     }
                 }
             }
-            Act::While(condition, body) => {
-                while self.condition(condition)? {
-                    self.step().at(line)?;
-                    match self.block(body)? {
-                        Flow::Next | Flow::Continue => {}
-                        Flow::Break => break,
-                        flow @ Flow::Return(_) => return Ok(flow),
-                    }
+            Act::While(condition, body) => loop {
+                let holds = self.condition(condition)?;
+                self.record(line);
+                if !holds {
+                    break;
                 }
-            }
+                self.step().at(line)?;
+                match self.block(body)? {
+                    Flow::Next | Flow::Continue => {}
+                    Flow::Break => break,
+                    flow @ Flow::Return(_) => return Ok(flow),
+                }
+            },
             Act::Def(function) => {
                 let value = Value::Function(function.clone(), self.frame);
                 self.bind(&function.name, value).at(line)?;
@@ -337,7 +385,7 @@ impl<'h> Interpreter<'h> {
         if let Some(value) = self.heap.lookup(self.frame, name) {
             return Ok(value);
         }
-        if api::LANGUAGE.contains(&&**name) || api::cluster_function(name).is_some() {
+        if api::language_function(name).is_some() || api::cluster_function(name).is_some() {
             return Ok(Value::Builtin(name.clone()));
         }
         Err(Problem::UndefinedName(name.to_string()))
@@ -567,34 +615,22 @@ impl<'h> Interpreter<'h> {
         positional: Vec<Value>,
         named: Vec<(Name, Value)>,
     ) -> Done<Value> {
-        let wrong = |reason: String| Problem::Argument {
-            function: function.name.to_string(),
-            reason,
-        };
-        let given = positional.len();
+        let parameters = function.parameters.iter();
+        let parameters = parameters.map(|one| (&*one.name, one.default.is_none()));
+        let keywords = named.iter().map(|(name, _)| &**name);
+        api::fit(&function.name, parameters, positional.len(), keywords).at(line)?;
         let mut names: Vec<(Name, Value)> = Vec::new();
         for (parameter, value) in function.parameters.iter().zip(positional) {
             names.push((parameter.name.clone(), value));
         }
-        if given > function.parameters.len() {
-            let most = function.parameters.len();
-            return Err(wrong(format!("takes {most} arguments, not {given}"))).at(line);
-        }
-        for (name, value) in named {
-            let is_known = function.parameters.iter().any(|one| one.name == name);
-            if !is_known || names.iter().any(|(known, _)| *known == name) {
-                return Err(wrong(format!("argument '{name}' is not expected"))).at(line);
-            }
-            names.push((name, value));
-        }
+        names.extend(named);
         for parameter in &function.parameters {
             if names.iter().any(|(known, _)| *known == parameter.name) {
                 continue;
             }
-            let Some(default) = &parameter.default else {
-                return Err(wrong(format!("argument '{}' is missing", parameter.name))).at(line);
-            };
-            names.push((parameter.name.clone(), self.expr(default)?));
+            if let Some(default) = &parameter.default {
+                names.push((parameter.name.clone(), self.expr(default)?));
+            }
         }
         self.heap.take(names.len() * 32).at(line)?;
         let frame = Frame {
@@ -627,32 +663,22 @@ impl<'h> Interpreter<'h> {
             function: signature.name.to_owned(),
             reason,
         };
-        if positional.len() > signature.parameters.len() {
-            let most = signature.parameters.len();
-            let given = positional.len();
-            return Err(wrong(format!("takes {most} arguments, not {given}"))).at(line);
-        }
+        let parameters = signature.parameters.iter().enumerate();
+        let parameters = parameters.map(|(i, name)| (*name, i < signature.required));
+        let keywords = named.iter().map(|(name, _)| &**name);
+        api::fit(signature.name, parameters, positional.len(), keywords).at(line)?;
         let mut arguments = BTreeMap::new();
         let mut given: Vec<(&'static str, Value)> = Vec::new();
         given.extend(signature.parameters.iter().copied().zip(positional));
         for (name, value) in named {
             let known = signature.parameters.iter().find(|known| ***known == *name);
-            match known {
-                Some(known) if given.iter().all(|(name, _)| name != known) => {
-                    given.push((known, value));
-                }
-                _ => return Err(wrong(format!("argument '{name}' is not expected"))).at(line),
-            }
+            given.extend(known.map(|known| (*known, value)));
         }
         for (name, value) in given {
             if let Value::Failure(failure) = &value {
                 return Err(unchecked(failure)).at(line);
             }
             arguments.insert(name, self.heap.write_json(&value).at(line)?);
-        }
-        let required = &signature.parameters[..signature.required.min(signature.parameters.len())];
-        if let Some(missing) = required.iter().find(|name| !arguments.contains_key(*name)) {
-            return Err(wrong(format!("argument '{missing}' is missing"))).at(line);
         }
         let cost = match signature.writes {
             true => WRITE_STEPS,

@@ -20,7 +20,7 @@ mod parser;
 mod value;
 
 pub use error::{Problem, ScriptError};
-pub use eval::{Host, HostCall, Limits, Reply, Site, Step};
+pub use eval::{Host, HostCall, Limits, Lines, Reply, Site, Step};
 pub use value::{Failure, ToJson};
 
 use ast::{Act, Function, Name, Statement};
@@ -99,7 +99,9 @@ pub struct Outcome {
     pub result: Result<Option<Failure>, ScriptError>,
     /// Steps taken.
     pub steps: u64,
-    /// Lines that were executed, if they were asked for.
+    /// Lines that it has reached, without those outside of functions.
+    pub lines: Lines,
+    /// Steps line by line, if they were asked for.
     pub trace: Vec<Step>,
 }
 
@@ -192,6 +194,7 @@ impl Program {
                 return Outcome {
                     result: Err(error),
                     steps: 0,
+                    lines: Lines::default(),
                     trace: Vec::new(),
                 };
             }
@@ -200,6 +203,7 @@ impl Program {
         Outcome {
             result,
             steps: interpreter.steps,
+            lines: std::mem::take(&mut interpreter.lines),
             trace: interpreter.trace.take().unwrap_or_default(),
         }
     }

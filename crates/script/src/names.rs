@@ -1,9 +1,10 @@
 //! Check of names: each name that a program reads is defined somewhere.
 
 use crate::api;
-use crate::ast::{Act, Clause, Expr, Function, Name, Node, Piece, Statement, Target};
+use crate::ast::{Act, Call, Clause, Expr, Function, Name, Node, Piece, Statement, Target};
 use crate::error::{Problem, ScriptError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Refuses a program that reads a name which nothing defines.
 pub(crate) fn check(statements: &[Statement]) -> Result<(), ScriptError> {
@@ -11,9 +12,28 @@ pub(crate) fn check(statements: &[Statement]) -> Result<(), ScriptError> {
     assigned(statements, &mut globals);
     declared(statements, &mut globals);
     Check {
+        functions: functions(statements),
         scopes: vec![globals],
     }
     .block(statements)
+}
+
+/// Returns the functions whose name means nothing else in the program, so that a call of it can be checked.
+fn functions(statements: &[Statement]) -> BTreeMap<Name, Rc<Function>> {
+    let mut others = BTreeSet::new();
+    let mut functions = BTreeMap::new();
+    declared(statements, &mut others);
+    for statement in statements {
+        match &statement.node {
+            Act::Def(function) => {
+                let earlier = functions.insert(function.name.clone(), function.clone());
+                others.extend(earlier.map(|earlier| earlier.name.clone()));
+            }
+            _ => assigned(std::slice::from_ref(statement), &mut others),
+        }
+    }
+    functions.retain(|name, _| !others.contains(name));
+    functions
 }
 
 /// Collects the names that a block assigns, without those of its functions.
@@ -61,6 +81,7 @@ fn bound(target: &Target, names: &mut BTreeSet<Name>) {
 }
 
 struct Check {
+    functions: BTreeMap<Name, Rc<Function>>,
     scopes: Vec<BTreeSet<Name>>,
 }
 
@@ -69,7 +90,7 @@ type Checked = Result<(), ScriptError>;
 impl Check {
     fn name(&self, line: u32, name: &Name) -> Checked {
         let is_known = self.scopes.iter().any(|scope| scope.contains(name))
-            || api::LANGUAGE.contains(&&**name)
+            || api::language_function(name).is_some()
             || api::cluster_function(name).is_some();
         if is_known {
             Ok(())
@@ -77,6 +98,35 @@ impl Check {
             let problem = Problem::UndefinedName(name.to_string());
             Err(ScriptError::new(line, problem))
         }
+    }
+
+    /// Refuses a call of a known function whose arguments do not fit its parameters.
+    fn arguments(&self, call: &Call) -> Result<(), Problem> {
+        let Node::Name(name) = &call.function.node else {
+            return Ok(());
+        };
+        let mut scopes = self.scopes.iter();
+        let is_global = scopes.next().is_some_and(|scope| scope.contains(name));
+        if scopes.any(|scope| scope.contains(name)) {
+            return Ok(());
+        }
+        let given = call.positional.len();
+        let named = call.named.iter().map(|(name, _)| &**name);
+        if let Some(function) = self.functions.get(name) {
+            let parameters = function.parameters.iter();
+            let parameters = parameters.map(|one| (&*one.name, one.default.is_none()));
+            return api::fit(name, parameters, given, named);
+        }
+        if is_global {
+            return Ok(());
+        }
+        let signature = api::cluster_function(name).or_else(|| api::language_function(name));
+        let Some(signature) = signature.filter(|signature| !signature.variadic) else {
+            return Ok(());
+        };
+        let parameters = signature.parameters.iter().enumerate();
+        let parameters = parameters.map(|(i, name)| (*name, i < signature.required));
+        api::fit(name, parameters, given, named)
     }
 
     fn block(&mut self, statements: &[Statement]) -> Checked {
@@ -177,7 +227,9 @@ impl Check {
                 self.expr(&call.function)?;
                 let named = call.named.iter().map(|(_, value)| value);
                 let mut arguments = call.positional.iter().chain(named);
-                arguments.try_for_each(|value| self.expr(value))
+                arguments.try_for_each(|value| self.expr(value))?;
+                self.arguments(call)
+                    .map_err(|problem| ScriptError::new(expr.line, problem))
             }
             Node::Compare(first, others) => {
                 self.expr(first)?;

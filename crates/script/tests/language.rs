@@ -175,6 +175,10 @@ fn program_without_a_valid_line_is_refused_with_its_line() {
         refused("def reconcile(key):\n    pass\n  pass\n"),
         refused("def reconcile(key):\n    x = 'abc\n"),
         refused("def reconcile(key):\n    break\n"),
+        refused("def reconcile(key):\n    get('Pod')\n"),
+        refused("def reconcile(key):\n    list('Pod', labls={})\n"),
+        refused("def reconcile(key):\n    double(1, 2)\n\ndef double(x):\n    return x\n"),
+        refused("def reconcile(key):\n    len()\n"),
     ];
     assert_eq!(
         found,
@@ -189,8 +193,24 @@ fn program_without_a_valid_line_is_refused_with_its_line() {
             "line 3: the indentation fits no block",
             "line 2: the string has no end",
             "line 2: expected a statement, found 'break'",
+            "line 2: get: argument 'name' is missing",
+            "line 2: list: argument 'labls' is not expected",
+            "line 2: double: takes 1 arguments, not 2",
+            "line 2: len: argument 'value' is missing",
         ]
     );
+}
+
+#[test]
+fn call_of_a_name_with_another_meaning_is_not_checked() {
+    for source in [
+        "def reconcile(key):\n    get = lambda: 1\n    get()\n",
+        "def len():\n    return 1\n\ndef reconcile(key):\n    len()\n",
+        "def f(x):\n    return x\n\nf = lambda: 1\n\ndef reconcile(key):\n    f()\n",
+        "def reconcile(key):\n    max(1, 2, 3)\n    print()\n    sorted([], key=lambda x: x)\n",
+    ] {
+        assert!(Program::parse(source).is_ok(), "{source}");
+    }
 }
 
 #[test]
@@ -411,6 +431,28 @@ fn trace_has_each_line_with_the_variables_after_it() {
         .map(|step| (step.line, step.values.last().unwrap().1.as_str()))
         .collect();
     assert_eq!(lines, [(2, "1"), (3, "2")]);
+}
+
+#[test]
+fn trace_has_a_line_that_begins_a_block_before_the_block() {
+    let source = "def reconcile(key):
+    for n in range(2):
+        if n == 5:
+            pass
+        elif n:
+            n = 7
+    while n < 8:
+        n += 1
+    for n in []:
+        pass
+";
+    let program = Program::parse(source).unwrap();
+    let host = &mut Recorder::default();
+    let outcome = program.trace(&key(), &mut Memory::default(), LIMITS, host);
+    let lines: Vec<u32> = outcome.trace.iter().map(|step| step.line).collect();
+    assert_eq!(lines, [2, 3, 5, 2, 3, 5, 6, 7, 8, 7, 9]);
+    assert!(lines.iter().all(|line| outcome.lines.contains(*line)));
+    assert!(!outcome.lines.contains(4) && !outcome.lines.contains(10));
 }
 
 /// Any text ends in a program or an error, and any program in time: texts are made of pieces of the language.

@@ -1,10 +1,13 @@
-//! Completion for manifests: field names from the schema, by the indentation of the lines above.
+//! Completion for manifests: field names from the schema, by the indentation of the lines above; in the program of a ControlLoop its functions,
+//! names and the fields of objects.
+
+mod program;
 
 use k8s_model::kind;
 use k8s_model::schema::{Schema, list_element, map_element, schema};
 
 /// A completion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     /// Name of a field, or a value.
     pub name: String,
@@ -12,6 +15,10 @@ pub struct Completion {
     pub detail: String,
     /// Text inserted after the name: a colon, and the beginning of the value.
     pub tail: &'static str,
+    /// Description in a sentence.
+    pub help: &'static str,
+    /// Number of characters before the cursor that it replaces; `None` for all that belong to a word of YAML.
+    pub replaces: Option<usize>,
 }
 
 /// Line of block style: the columns of its key and of the dash before it, and the text on both sides of its colon.
@@ -154,6 +161,7 @@ fn fields(kind: &str, out: &mut Vec<Completion>) {
             name: field.json.into(),
             detail,
             tail,
+            ..Completion::default()
         });
     }
 }
@@ -162,6 +170,9 @@ fn fields(kind: &str, out: &mut Vec<Completion>) {
 pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
     let (lines, at) = document(text, line);
     let before: String = lines[at].chars().take(column).collect();
+    if let Some(program) = program::Place::find(&lines, at) {
+        return program.offers(&before);
+    }
     let here = row(&before).unwrap_or(Row {
         at: before.len(),
         dash: None,
@@ -171,8 +182,7 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
     let mut out = Vec::new();
     let value = |name: &str| Completion {
         name: name.into(),
-        detail: String::new(),
-        tail: "",
+        ..Completion::default()
     };
     if let Some(begun) = here.value {
         match here.key {
@@ -200,8 +210,8 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
                 ];
                 out.extend(all.map(|(name, tail)| Completion {
                     name: name.into(),
-                    detail: String::new(),
                     tail,
+                    ..Completion::default()
                 }));
             }
             None => {}
@@ -216,6 +226,9 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
 /// Returns the path and type of the field on a line (from 1), if the column is within its name.
 pub fn about(text: &str, line: usize, column: usize) -> Option<(String, String)> {
     let (lines, at) = document(text, line);
+    if let Some(program) = program::Place::find(&lines, at) {
+        return program.about(lines[at], column);
+    }
     let here = row(lines[at])?;
     if column < here.at || column > here.at + here.key.len() || here.value.is_none() {
         return None;
@@ -341,6 +354,54 @@ mod tests {
                 .map(|offer| offer.tail),
             Some(":\n  ")
         );
+    }
+
+    const LOOP: &str = "apiVersion: loopscope.dev/v1\nkind: ControlLoop\nmetadata: {name: a}\nspec:\n  for: {apiVersion: apps/v1, kind: ReplicaSet}\n  program: |\n    def reconcile(key):\n        rs = get(\"ReplicaSet\", key)\n        pods = list(\"Pod\", owner=rs)\n        \n        \n        for pod in pods:\n            \n  workers: 1\n";
+
+    fn in_loop(line: usize, typed: &str) -> Vec<Completion> {
+        let mut lines: Vec<String> = LOOP.lines().map(str::to_owned).collect();
+        lines[line - 1].push_str(typed);
+        offers(&lines.join("\n"), line, lines[line - 1].chars().count())
+    }
+
+    fn names_in_loop(line: usize, typed: &str) -> Vec<String> {
+        in_loop(line, typed)
+            .into_iter()
+            .map(|offer| offer.name)
+            .collect()
+    }
+
+    #[test]
+    fn a_program_is_offered_its_functions_and_the_fields_of_objects() {
+        let all = in_loop(10, "upd");
+        assert_eq!(all[0].name, "update");
+        assert_eq!(all[0].detail, "update(object)");
+        assert!(all[0].help.contains("conflict"));
+        assert_eq!(all[0].replaces, Some(3));
+        assert_eq!(names_in_loop(10, "rs.spec.repl"), ["replicas"]);
+        assert_eq!(
+            names_in_loop(10, "x = rs.spec.template.spec.containers[0].imag"),
+            ["image", "imagePullPolicy"]
+        );
+        assert_eq!(names_in_loop(11, "pods[0].status.pha"), ["phase"]);
+        assert_eq!(
+            names_in_loop(13, "pod.metadata.deletionT"),
+            ["deletionTimestamp"]
+        );
+        assert_eq!(
+            names_in_loop(11, "n = [one for one in pods if one.spec.nodeN"),
+            ["nodeName"]
+        );
+        assert_eq!(names_in_loop(10, "key."), ["name", "namespace"]);
+        assert_eq!(names_in_loop(10, "po"), ["pod", "pods"]);
+        assert_eq!(names_in_loop(10, "unknown.x"), [""; 0]);
+        assert_eq!(names_in_loop(10, "# upd"), [""; 0]);
+        assert_eq!(names_in_loop(10, "log(\"upd"), [""; 0]);
+        let after = LOOP.lines().count();
+        assert!(!names_in_loop(after, "").contains(&"update".to_owned()));
+        let said = about(LOOP, 9, 17).unwrap();
+        assert_eq!(said.0, "list(kind, namespace=, labels=, owner=)");
+        assert_eq!(about(LOOP, 9, 10), None);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Conditions at which the clock stops, in the expression language of lessons: `ready(web) < 2`, `created(pod) > 0`. The most common ones
-//! have a short form: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`.
+//! have a short form: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`. `line 6 of keep-pods` is met
+//! where a pass of a loop that is a program reaches the line.
 
 use crate::run::Run;
-use apiserver::Entry;
+use apiserver::{Actor, Entry};
+use cluster::loops;
+use controllers::scripted::LastPass;
 use i18n::{Message, msg};
-use k8s_model::Kind;
+use k8s_model::{Kind, Time};
 use lesson::expr::{Expr, ExprError};
 use lesson::{ObservedHistory, read};
 
@@ -13,7 +16,16 @@ use lesson::{ObservedHistory, read};
 pub struct Breakpoint {
     /// Condition as the user wrote it.
     pub text: String,
-    condition: Expr,
+    condition: Condition,
+}
+
+/// Condition of a breakpoint.
+#[derive(Clone, Debug)]
+enum Condition {
+    /// Expression that begins to hold.
+    Holds(Expr),
+    /// Line of a loop that a pass reaches.
+    Line { line: u32, of: String },
 }
 
 /// Suggested conditions.
@@ -25,6 +37,18 @@ pub const COMMON: [&str; 6] = [
     "deployment condition=Available=False",
     "pod condition=Ready",
 ];
+
+impl Breakpoint {
+    /// Returns the last pass of the loop whose line it is about.
+    fn last_pass<'r>(&self, run: &'r Run) -> Option<&'r LastPass> {
+        let Condition::Line { of, .. } = &self.condition else {
+            return None;
+        };
+        let mut loops = run.sim().manager.scripted_loops();
+        let (_, state) = loops.find(|(loop_, _)| loop_.id.name == *of)?;
+        state.last_pass()
+    }
+}
 
 impl PartialEq for Breakpoint {
     fn eq(&self, other: &Breakpoint) -> bool {
@@ -42,6 +66,12 @@ impl Breakpoint {
         if words.is_empty() {
             return Err(msg::breakpoint_empty("pod not ready"));
         }
+        if let Some(condition) = line_of(&words) {
+            return Ok(Breakpoint {
+                text: words.join(" "),
+                condition,
+            });
+        }
         let expression = match expression(&words)? {
             Some(expression) => expression,
             None => text.to_owned(),
@@ -53,9 +83,30 @@ impl Breakpoint {
         })?;
         Ok(Breakpoint {
             text: text.trim().to_owned(),
-            condition,
+            condition: Condition::Holds(condition),
         })
     }
+
+    /// Creates the breakpoint of a line of a loop.
+    pub fn of_line(line: u32, of: &str) -> Breakpoint {
+        Breakpoint {
+            text: format!("line {line} of {of}"),
+            condition: Condition::Line {
+                line,
+                of: of.to_owned(),
+            },
+        }
+    }
+}
+
+/// Returns the condition of `line 6 of keep-pods`.
+fn line_of(words: &[&str]) -> Option<Condition> {
+    let ["line", line, "of", of] = words else {
+        return None;
+    };
+    let line = line.parse().ok().filter(|line| *line > 0)?;
+    let of = (*of).to_owned();
+    Some(Condition::Line { line, of })
 }
 
 /// Returns the expression of a short form, such as `pod created`; `None` for an expression.
@@ -110,6 +161,8 @@ pub struct Breakpoints {
     /// True for each condition that held at the last entry observed.
     held: Vec<bool>,
     history: ObservedHistory,
+    /// Number and time of the last pass seen of the loop of each breakpoint on a line.
+    passes: Vec<Option<(u64, Time)>>,
     /// Epoch of the run that was observed; `None` before the first.
     observed: Option<u64>,
 }
@@ -147,7 +200,55 @@ impl Breakpoints {
         }
         self.observed = Some(run.epoch);
         self.history = ObservedHistory::present(run.sim());
+        let all = self.all.iter();
+        self.passes = all
+            .map(|one| one.last_pass(run).map(|last| (last.number, last.time)))
+            .collect();
         self.begin();
+    }
+
+    /// Returns the lines of a loop with a breakpoint.
+    pub fn lines_of(&self, actor: &Actor) -> impl Iterator<Item = u32> {
+        let name = actor.to_string();
+        self.all.iter().filter_map(move |one| match &one.condition {
+            Condition::Line { line, of } if *of == name => Some(*line),
+            _ => None,
+        })
+    }
+
+    /// Sets the breakpoint of a line of a loop, or removes it.
+    pub fn toggle_line(&mut self, line: u32, of: &str) {
+        let new = Breakpoint::of_line(line, of);
+        match self.all.iter().position(|one| *one == new) {
+            Some(at) => self.remove(at),
+            None => self.add(new),
+        }
+    }
+
+    /// Returns a breakpoint on a line that the last pass of its loop has reached since it was looked at, with that loop and the line.
+    pub fn next_line(&mut self, run: &Run) -> Option<(Breakpoint, Actor, u32)> {
+        if self.all.is_empty() || !self.follows(run) {
+            return None;
+        }
+        let mut hit = None;
+        for (one, seen) in self.all.iter().zip(&mut self.passes) {
+            let Condition::Line { line, of } = &one.condition else {
+                continue;
+            };
+            let last = one.last_pass(run);
+            let now = last.map(|last| (last.number, last.time));
+            if now == *seen {
+                continue;
+            }
+            *seen = now;
+            let actor = loops::named(of);
+            if last.is_some_and(|last| last.lines.contains(*line))
+                && let Some(actor) = actor
+            {
+                hit = hit.or(Some((one.clone(), actor, *line)));
+            }
+        }
+        hit
     }
 
     /// Returns true if the run goes on from what was observed.
@@ -189,7 +290,10 @@ impl Breakpoints {
 }
 
 fn holds(history: &ObservedHistory, breakpoint: &Breakpoint) -> bool {
-    history.eval_recorded(&breakpoint.condition).is_true()
+    match &breakpoint.condition {
+        Condition::Holds(condition) => history.eval_recorded(condition).is_true(),
+        Condition::Line { .. } => false,
+    }
 }
 
 #[cfg(test)]
@@ -368,6 +472,9 @@ mod tests {
             "seconds() > 30",
             "events created",
             "event Foo\"x",
+            "line x of y",
+            "line 0 of y",
+            "line 3",
         ] {
             assert!(Breakpoint::parse(bad).is_err(), "{bad}");
         }

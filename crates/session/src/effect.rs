@@ -1,6 +1,7 @@
 //! Requests of one sub-state to the others.
 
 use actions::{Action, OutputLine};
+use apiserver::Actor;
 use fault::Fault;
 use i18n::Message;
 use k8s_model::ObjectRef;
@@ -16,6 +17,8 @@ pub enum Effect {
     AnnounceFailure(Message),
     /// Selects the object for which a breakpoint was hit.
     Select(Option<ObjectRef>),
+    /// Shows the last pass of a loop at the line for which a breakpoint was hit.
+    StepInto(Actor, u32),
     /// Notes that an apply began: from here on a person's selection takes precedence over the objects that it creates.
     ApplyStarted,
     /// Notes that an apply ended, with the first workload that it created.

@@ -206,6 +206,7 @@ impl State {
             | Msg::Load(..)
             | Msg::Replace(_)
             | Msg::Lesson(_)
+            | Msg::Stepping(_)
             | Msg::Begin { .. } => {}
             _ => return false,
         }

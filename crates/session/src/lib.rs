@@ -44,6 +44,7 @@ pub mod simulated;
 pub mod single;
 pub mod speed;
 pub mod state;
+pub mod stepping;
 pub mod timeline;
 mod trial;
 mod typing;

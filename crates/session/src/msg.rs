@@ -7,6 +7,7 @@ use super::follow::FollowMsg;
 use super::lesson::LessonMsg;
 use super::replace::ReplaceMsg;
 use super::selection::SelectionMsg;
+use super::stepping::SteppingMsg;
 use super::timeline::TimelineMsg;
 use fault::Fault;
 use views::view::View;
@@ -28,6 +29,8 @@ pub enum Msg {
     Replace(ReplaceMsg),
     /// Message to the lesson.
     Lesson(LessonMsg),
+    /// Message to the steps of a pass.
+    Stepping(SteppingMsg),
     /// Starts the opening example and its offers.
     Begin {
         /// True if the example plays by itself.
@@ -60,7 +63,7 @@ macro_rules! part {
     };
 }
 
-part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), Follow(FollowMsg), }
+part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), Follow(FollowMsg), Stepping(SteppingMsg), }
 
 impl Msg {
     /// Returns true if an apply in progress may continue after a message: the message leaves the cluster and its clock alone, or replaces
@@ -92,6 +95,7 @@ impl Msg {
                 !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_))
             }
             Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
+            Msg::Stepping(_) => true,
             Msg::Apply | Msg::Fault(_) | Msg::Lesson(_) => false,
             Msg::Load(..)
             | Msg::Follow(_)

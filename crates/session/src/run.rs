@@ -401,6 +401,35 @@ impl Run {
         there
     }
 
+    /// Returns the cluster as it was before the task at a time after which a condition holds; `None` if there is none.
+    pub fn before(&self, time: Time, holds: impl Fn(&Sim) -> bool) -> Option<Sim> {
+        let start = Time(time.0.saturating_sub(1));
+        let most = self.shown.live.host.steps;
+        let mut point = self.shown.checkpoints.before(start);
+        point.replay(&self.shown.commands, start, most, usize::MAX);
+        loop {
+            let before = point.host.sim.clone();
+            if holds(&before) {
+                return None;
+            }
+            // One task, or an action of a person.
+            let due = |sim: &Sim| sim.tasks.next_due().is_some_and(|due| due <= time);
+            let acts = self.shown.commands.get(point.done);
+            if !due(&before) && acts.is_none_or(|action| action.time > time) {
+                return None;
+            }
+            point.replay(&self.shown.commands, time, most, 1);
+            if holds(&point.host.sim) {
+                let mut before = before;
+                before.advance(time, 0);
+                return Some(before);
+            }
+            if point.host.steps >= most {
+                return None;
+            }
+        }
+    }
+
     /// Shows the newest instant.
     pub fn live(&mut self) {
         self.past = None;

@@ -226,6 +226,13 @@ impl Selection {
             .unwrap_or_default()
     }
 
+    /// Shows a loop of the control plane in its diagram.
+    pub fn inspect_loop(&mut self, actor: Actor) {
+        self.view = &views::loops::VIEW;
+        self.selected_loop = Some(actor);
+        self.inspects_loop = true;
+    }
+
     /// Returns the loop that the inspector shows: the one selected in the diagram of loops, until an object is selected.
     pub fn inspected_loop(&self) -> Option<&Actor> {
         self.selected_loop

@@ -16,6 +16,7 @@ use super::record;
 use super::replace::Replacing;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
+use super::stepping::{Stepping, SteppingMsg};
 use super::timeline::{Timeline, TimelineMsg};
 use actions::{Action, OutputLine};
 use explain::control_loop;
@@ -65,6 +66,8 @@ pub struct State {
     pub following: Option<Following>,
     /// Marks of the timeline.
     pub marks: JournalMarks,
+    /// Pass of a program that is looked at line by line.
+    pub stepping: Option<Stepping>,
 }
 
 impl State {
@@ -88,6 +91,7 @@ impl State {
             player: None,
             following: None,
             marks: JournalMarks::default(),
+            stepping: None,
         };
         if lesson::is_lesson(text) {
             state.begin_own_lesson();
@@ -150,6 +154,7 @@ impl State {
             Msg::Console(msg) => self.submit_line(msg),
             Msg::Selection(msg) => self.select(msg),
             Msg::Compare(msg) => self.compare(msg),
+            Msg::Stepping(msg) => self.step_lines(msg),
             Msg::Apply => self.perform(vec![Effect::Apply]),
             Msg::Load(text, view) => {
                 self.player = None;
@@ -209,6 +214,7 @@ impl State {
             Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
             Msg::Load(..)
             | Msg::Lesson(_)
+            | Msg::Stepping(_)
             | Msg::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_)) => true,
             _ => acts,
         };
@@ -283,6 +289,11 @@ impl State {
                 Effect::AnnounceIfSilent(_) => {}
                 Effect::AnnounceFailure(notice) => self.announcer.say_failed(notice),
                 Effect::Select(key) => self.select(SelectionMsg::BreakpointHit(key)),
+                Effect::StepInto(actor, line) => {
+                    self.selection.inspect_loop(actor.clone());
+                    self.step_lines(SteppingMsg::Open(actor));
+                    self.step_lines(SteppingMsg::Line(line));
+                }
                 Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
                 Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),

@@ -422,6 +422,14 @@ impl Timeline {
 
     /// Stops the clock if a breakpoint is met at an entry since they observed the run. Returns no effects otherwise.
     fn check_breakpoints(&mut self) -> Vec<Effect> {
+        if let Some((breakpoint, actor, line)) = self.breakpoints.next_line(&self.run) {
+            let at = self.run.now();
+            let words = msg::breakpoint_line(actor.to_string(), line);
+            let notice = msg::notice_paused(at, &breakpoint.text, &words);
+            let text = Message::name(&breakpoint.text);
+            self.stop(BreakpointHit { at, text, words });
+            return vec![Effect::StepInto(actor, line), Effect::Announce(notice)];
+        }
         let Some((entry, breakpoint)) = self.breakpoints.next_hit(&self.run) else {
             return Vec::new();
         };

@@ -48,11 +48,16 @@ pub fn rows(all: &[&[Mark]]) -> ([u8; Lane::ALL.len()], Vec<Lane>) {
         .filter(|lane| used[lane.index()])
         .collect();
     if count > MAX_ROWS {
-        shown = LANE_PRIORITY
-            .into_iter()
+        // Loops that somebody has written come first.
+        let written = |lane: &Lane| matches!(lane, Lane::Named(_));
+        let named = Lane::ALL.into_iter().filter(written);
+        let (first, rest) = LANE_PRIORITY.split_at(1);
+        shown = (first.iter().copied())
+            .chain(named)
+            .chain(rest.iter().copied())
             .filter(|lane| used[lane.index()])
             .take(MAX_ROWS - 1)
-            .collect();
+            .collect::<Vec<_>>();
         shown.sort();
         shown.push(Lane::Others);
     } else {
@@ -156,21 +161,27 @@ mod tests {
         let (rows, shown) = rows(&[&[]]);
         assert_eq!(shown, DEFAULT_LANES);
         assert_eq!((rows[0], rows[7]), (0, 4));
-        let all: Vec<Mark> = Lane::ALL
+        let mark = |lane| Mark {
+            at: 0,
+            lane,
+            bad: false,
+            fault: false,
+            count: 1,
+        };
+        let mut all: Vec<Mark> = Lane::ALL
             .into_iter()
-            .map(|lane| Mark {
-                at: 0,
-                lane,
-                bad: false,
-                fault: false,
-                count: 1,
-            })
+            .filter(|lane| !matches!(lane, Lane::Named(_)))
+            .map(mark)
             .collect();
         let (rows, shown) = super::rows(&[&[], &all]);
         assert_eq!(
             (shown.len(), shown[7], rows[8], rows[Lane::Others.index()]),
             (8, Lane::Others, 6, 7)
         );
+        all.push(mark(Lane::named("mine")));
+        let (rows, shown) = super::rows(&[&all]);
+        assert!(shown.contains(&Lane::named("mine")));
+        assert_eq!(rows[Lane::named("mine").index()], 6);
     }
 
     #[test]

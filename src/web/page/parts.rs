@@ -10,13 +10,14 @@ use crate::web::editor::Editor;
 use crate::web::inspector::{self, Inspector};
 use crate::web::language::tongue;
 use crate::web::language::{Lang, marked, say};
-use crate::web::loop_inspector::LoopInspector;
+use crate::web::loop_inspector::{LoopInspector, LoopProgram};
 use crate::web::stage::{SaveProps, SceneScope, Stage};
 use crate::web::timeline::{LaneClock, MarkSpan};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
 use actions::Action;
+use apiserver::{Actor, Component};
 use explain::diagnose::{Remedy, earlier_revision};
 use explain::words;
 use explain::{control_loop, remedies};
@@ -34,6 +35,7 @@ use session::replace::{ReplaceMsg, Replacement};
 use session::selection::Selection;
 use session::selection::SelectionMsg;
 use session::selection::Tab;
+use session::stepping::SteppingMsg;
 use session::timeline::Timeline;
 use session::timeline::TimelineMsg;
 use std::rc::Rc;
@@ -235,7 +237,9 @@ impl Page {
             });
             let code = code.flatten().collect::<Vec<_>>();
             let watches = control_loop::watched_in(state.timeline.run.sim(), of.actor.component);
-            return html! { <LoopInspector {of} {offers} {code} {watches} on_command={calls.act.clone()} fold={inspector::fold(self.panels.is_narrow(), &calls.right)} lang={self.settings.lang} /> };
+            let program = loop_program(&state, &of.actor);
+            let on_step = calls.on.reform(|msg: SteppingMsg| msg.into());
+            return html! { <LoopInspector {of} {offers} {code} {watches} {program} {on_step} on_command={calls.act.clone()} fold={inspector::fold(self.panels.is_narrow(), &calls.right)} lang={self.settings.lang} /> };
         }
         let now = state.object();
         let same = |shown: &&(Rc<Object>, Option<Message>)| {
@@ -417,6 +421,28 @@ fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
 }
 
 /// Returns the loop that the inspector shows, as drawn.
+/// Returns the program of a loop that is one.
+fn loop_program(state: &State, actor: &Actor) -> Option<LoopProgram> {
+    let Component::Loop(id) = actor.component else {
+        return None;
+    };
+    let (of, memory) = state.timeline.run.sim().manager.scripted(id)?;
+    let failing = memory.failing().next();
+    let failing = failing.map(|(key, error)| {
+        (
+            key.name.to_string(),
+            projection::program::error(error),
+            error.line,
+        )
+    });
+    Some(LoopProgram {
+        failing,
+        text: of.spec.program.clone(),
+        breaks: state.timeline.breakpoints.lines_of(actor).collect(),
+        stepping: state.stepping_of(actor).cloned(),
+    })
+}
+
 fn inspected_loop(selection: &Selection, picture: &Picture) -> Option<Loop> {
     let actor = selection.inspected_loop()?;
     picture

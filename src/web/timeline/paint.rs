@@ -3,13 +3,16 @@
 use super::{Lanes, LanesProps, OVERVIEW};
 use crate::web::dom;
 use crate::web::language::say;
-use i18n::format::about;
+use i18n::format::{about, middle};
 use i18n::format::{clock, stamp, tick};
 use i18n::{Message, msg};
 use projection::marks::Lane;
 use views::axis::{Axis, FOLD};
 use views::timeline::{MarkBlock, rows};
 use web_sys::CanvasRenderingContext2d;
+
+/// Maximum length of the name of a loop or a client.
+const LONGEST_NAME: usize = 13;
 
 /// Minimum width of the label over a fold.
 const FOLD_WORDS: f64 = 40.0;
@@ -498,6 +501,7 @@ pub(super) fn lane_name(lane: Lane) -> Message {
     match lane {
         Lane::User => msg::lane_user(),
         Lane::Others => msg::lane_others(),
+        lane @ Lane::Named(_) => Message::name(middle(lane.name(), LONGEST_NAME)),
         lane => msg::lane(lane.name()),
     }
 }

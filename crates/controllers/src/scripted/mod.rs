@@ -19,7 +19,7 @@ use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use host::LoopHost;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
-use script::{Input, Limits, Memory, Program, ScriptError, Step, Style, ToJson};
+use script::{Input, Limits, Lines, Memory, Program, ScriptError, Step, Style, ToJson};
 use serde_json::Value;
 use sim_core::tree::Tree;
 use std::cell::RefCell;
@@ -62,6 +62,19 @@ pub struct LogLine {
     pub text: Str,
 }
 
+/// Pass of a program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LastPass {
+    /// Key.
+    pub key: ObjectRef,
+    /// Time.
+    pub time: Time,
+    /// Number of the pass since the process was started, from 1.
+    pub number: u64,
+    /// Lines that it has reached.
+    pub lines: Rc<Lines>,
+}
+
 /// State of a loop between passes, which a restart of its process clears.
 #[derive(Clone, Debug, Default)]
 pub struct LoopState {
@@ -71,6 +84,8 @@ pub struct LoopState {
     events: Tree<ObjectRef, VecDeque<PendingEvent>>,
     /// Errors of the last passes by key.
     failing: Tree<ObjectRef, Rc<ScriptError>>,
+    /// Last pass of the program.
+    last: Option<LastPass>,
     /// Lines logged.
     log: VecDeque<LogLine>,
     /// True while the initial list is delivered.
@@ -86,6 +101,11 @@ impl LoopState {
     /// Returns the last lines that the program has logged.
     pub fn log(&self) -> impl Iterator<Item = &LogLine> {
         self.log.iter()
+    }
+
+    /// Returns the last pass of the program.
+    pub fn last_pass(&self) -> Option<&LastPass> {
+        self.last.as_ref()
     }
 
     /// Returns the keys whose last pass failed, with the error.
@@ -325,6 +345,12 @@ impl ScriptedLoop {
             true => self.program.trace(&input, &mut memory, limits, &mut host),
         };
         let (requeue, logged) = host.finish();
+        state.last = Some(LastPass {
+            key: key.clone(),
+            time: view.now,
+            number: state.last.as_ref().map_or(0, |last| last.number) + 1,
+            lines: Rc::new(outcome.lines),
+        });
         for text in logged {
             if state.log.len() >= MAX_LOG {
                 state.log.pop_front();
