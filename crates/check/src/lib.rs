@@ -4,12 +4,17 @@
 //! instant. `docs/check.md` describes the format. Native only.
 
 mod counterexample;
+mod exhaustive;
 mod histories;
 mod report;
 mod shrink;
 mod watch;
 
 pub use counterexample::Counterexample;
+pub use exhaustive::{
+    Choice, Ended, ExhaustiveOptions, Exploration, FaultBudget, Schedule, Violated, WINDOW, exploration_json,
+    exploration_text, explore, repeat,
+};
 pub use histories::Histories;
 pub use report::{escaped, json, junit, text};
 
