@@ -31,6 +31,7 @@ use session::lesson::LessonFile;
 use session::permalink::{self, Link};
 use session::record::{SavedRecord, Unreadable};
 use session::run::Run;
+use std::time::Instant;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -170,6 +171,9 @@ struct Bounds {
     /// Explores without reduction, to compare
     #[arg(long, requires = "exhaustive")]
     naive: bool,
+    /// Goes on after the first violation
+    #[arg(long, requires = "exhaustive")]
+    keep_going: bool,
 }
 
 /// Starts a fresh cluster and runs kubectl command lines, with ; between them
@@ -415,6 +419,7 @@ fn run_scenario(scenario: &Scenario, args: &RunArgs, observer: &mut dyn Observer
             limit: None,
             faults: check::FaultBudget::any(),
             naive: true,
+            keep_going: false,
         };
         let mut see = |sim: &Sim| collector.advanced(sim);
         let failed = check::repeat(scenario, options, schedule, &mut see).err();
@@ -482,7 +487,9 @@ fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
         limit: bounds.minutes.map(|minutes| minutes * 60.0),
         faults: check::FaultBudget::parse(faults)?,
         naive: bounds.naive,
+        keep_going: bounds.keep_going,
     };
+    #[expect(clippy::disallowed_methods, reason = "the limit of time is of the person who waits")]
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
     let of = check::explore(scenario, options, &clock)?;
@@ -490,7 +497,11 @@ fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
         true => print(&format!("{}\n", check::exploration_json(&of)))?,
         false => print(&check::exploration_text(&of))?,
     }
-    Ok(u8::from(!of.found.is_empty()))
+    let failed = |found: &check::FoundSchedule| matches!(found.violated, check::Violated::Failed(_));
+    Ok(match of.found.iter().any(failed) {
+        true => 2,
+        false => u8::from(!of.found.is_empty()),
+    })
 }
 
 fn check(args: &CheckArgs) -> Result<u8, String> {

@@ -12,7 +12,7 @@ mod watch;
 
 pub use counterexample::Counterexample;
 pub use exhaustive::{
-    Choice, Ended, ExhaustiveOptions, Exploration, FaultBudget, Schedule, Violated, WINDOW, exploration_json,
+    Choice, Ended, ExhaustiveOptions, Exploration, FaultBudget, FoundSchedule, Schedule, Violated, WINDOW, exploration_json,
     exploration_text, explore, repeat,
 };
 pub use histories::Histories;

@@ -18,8 +18,6 @@ pub struct ReadyTask {
     pub process: Option<Process>,
     /// Kind of step.
     pub step: ReadyStep,
-    /// What it does, for a story.
-    pub label: String,
 }
 
 /// Kind of step of a ready task.
@@ -65,16 +63,24 @@ impl Sim {
                 position: *position,
                 process,
                 step,
-                label: self.task_label(task),
             });
         }
         ready
     }
 
-    /// Runs a ready task; the clock stands still.
+    /// Runs a ready task, a delivery of one event; the clock stands still.
     pub fn step_task(&mut self, ready: &ReadyTask) {
-        if let Some(task) = self.tasks.take(ready.position) {
-            self.run_task(ready.position, task);
+        self.step_at(ready.position);
+        let process = ready.process.filter(|_| ready.step == ReadyStep::Deliver);
+        if process.is_some_and(|process| self.undelivered(process).next().is_none()) {
+            // Nothing is left: the delivery ends.
+            self.step_at(ready.position);
+        }
+    }
+
+    fn step_at(&mut self, position: Position) {
+        if let Some(task) = self.tasks.take(position) {
+            self.run_task(position, task, 1);
             self.server.end_admission();
         }
     }
@@ -107,16 +113,19 @@ impl Sim {
         watched.map(move |(at, _)| (seen + at) as EntryId)
     }
 
-    fn task_label(&self, task: &Task) -> String {
+    /// Tells what a ready task does.
+    pub fn told(&self, ready: &ReadyTask) -> String {
+        let Some(task) = self.tasks.get(ready.position) else {
+            return String::new();
+        };
         match task {
             Task::Deliver(process) => {
-                let about = self.undelivered(*process).filter_map(|id| {
+                let mut about = self.undelivered(*process).filter_map(|id| {
                     let entry = self.journal().get(id as usize)?;
                     let (op, object) = entry.write()?;
                     Some(format!("{op:?} {} {}", object.kind.name(), object.meta.name))
                 });
-                let about: Vec<String> = about.collect();
-                format!("{} receives: {}", process.name(), about.join(", "))
+                format!("{} receives: {}", process.name(), about.next().unwrap_or_default())
             }
             Task::Reconcile(i, key) => format!(
                 "{} reconciles {} {}",

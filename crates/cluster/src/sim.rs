@@ -245,12 +245,13 @@ impl Sim {
         let Some((position, task)) = self.tasks.pop() else {
             return 1;
         };
-        let cost = self.run_task(position, task);
+        let cost = self.run_task(position, task, DELIVERY_BATCH);
         self.server.end_admission();
         cost
     }
 
-    pub(crate) fn run_task(&mut self, position: Position, task: Task) -> usize {
+    /// Runs a task; a delivery, of so many events.
+    pub(crate) fn run_task(&mut self, position: Position, task: Task, batch: usize) -> usize {
         let before = self.scanned;
         let now = self.now();
         self.server.store.now = now;
@@ -259,7 +260,7 @@ impl Sim {
             Task::Deliver(process) | Task::Relist(process) | Task::Release(process)
                 if !self.informers.has(process) => {}
             Task::Deliver(process) => {
-                if !self.deliver(process) {
+                if !self.deliver(process, batch) {
                     // The rest is delivered before any other task.
                     self.tasks.put_back(position, Task::Deliver(process));
                     return 1;
@@ -345,9 +346,9 @@ impl Sim {
     }
 
     /// Delivers watch events that have arrived; returns false if more of this instant are left for the next task.
-    fn deliver(&mut self, process: Process) -> bool {
+    fn deliver(&mut self, process: Process, batch: usize) -> bool {
         let now = self.tasks.due();
-        for _ in 0..DELIVERY_BATCH {
+        for _ in 0..batch {
             let informer = &mut self.informers[process];
             let Some((id, held)) = informer.pop(self.server.store.journal(), now) else {
                 if informer.watch_faults.is_some() {

@@ -160,6 +160,11 @@ impl TaskQueue {
         self.pending.iter()
     }
 
+    /// Returns the task of a position.
+    pub(crate) fn get(&self, position: Position) -> Option<&Task> {
+        self.pending.get(&position)
+    }
+
     /// Takes the task of a position, and leaves the clock as it is.
     pub(crate) fn take(&mut self, position: Position) -> Option<Task> {
         let task = self.pending.remove(&position)?;

@@ -10,13 +10,8 @@ pub enum Choice {
     Task(u16),
     /// The next step of the scenario begins.
     Step,
-    /// A watch delivery loses one of its events.
-    Lose {
-        /// Delivery.
-        task: u16,
-        /// Event.
-        event: u16,
-    },
+    /// The event that a task would deliver is lost.
+    Lose(u16),
     /// A process restarts: it forgets all and lists again.
     Crash(u16),
 }
@@ -24,11 +19,6 @@ pub enum Choice {
 impl Choice {
     /// Choice of an ordinary run: the task that is due first.
     pub const ORDINARY: Choice = Choice::Task(0);
-
-    /// Returns true for a fault.
-    pub fn is_fault(self) -> bool {
-        matches!(self, Choice::Lose { .. } | Choice::Crash(_))
-    }
 }
 
 impl Display for Choice {
@@ -36,7 +26,7 @@ impl Display for Choice {
         match self {
             Choice::Task(task) => write!(f, "t{task}"),
             Choice::Step => f.write_str("s"),
-            Choice::Lose { task, event } => write!(f, "l{task}.{event}"),
+            Choice::Lose(task) => write!(f, "l{task}"),
             Choice::Crash(process) => write!(f, "c{process}"),
         }
     }
@@ -46,17 +36,13 @@ impl FromStr for Choice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Choice, String> {
-        let wrong = || format!("{text} is no choice: t1, s, l0.2 or c0 is one");
+        let wrong = || format!("{text} is no choice: t1, s, l0 or c0 is one");
         let number = |text: &str| text.parse::<u16>().map_err(|_| wrong());
         match (text.get(..1), text.get(1..)) {
             (Some("s"), Some("")) => Ok(Choice::Step),
             (Some("t"), Some(task)) => Ok(Choice::Task(number(task)?)),
             (Some("c"), Some(process)) => Ok(Choice::Crash(number(process)?)),
-            (Some("l"), Some(rest)) => {
-                let (task, event) = rest.split_once('.').ok_or_else(wrong)?;
-                let (task, event) = (number(task)?, number(event)?);
-                Ok(Choice::Lose { task, event })
-            }
+            (Some("l"), Some(task)) => Ok(Choice::Lose(number(task)?)),
             _ => Err(wrong()),
         }
     }
@@ -64,7 +50,7 @@ impl FromStr for Choice {
 
 /// Schedule: the points at which a run departs from the ordinary order, in order, each with its choice.
 ///
-/// Its text is short, since all other choices are ordinary: `12:t1,31:l0.0`.
+/// Its text is short, since all other choices are ordinary: `12:t1,31:l0`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Schedule(pub Vec<(u32, Choice)>);
 

@@ -44,6 +44,8 @@ pub struct ExhaustiveOptions {
     pub faults: FaultBudget,
     /// True without reduction.
     pub naive: bool,
+    /// True if the exploration goes on after a violation.
+    pub keep_going: bool,
 }
 
 /// Violation that a schedule leads to.
@@ -84,6 +86,8 @@ pub enum Ended {
     Complete,
     /// Some schedules were cut off at the depth.
     Depth,
+    /// A violation was found.
+    Violated,
     /// The limit of states.
     States,
     /// The limit of time.
@@ -158,13 +162,14 @@ struct Explorer<'c> {
     found: Vec<(Violated, Vec<Choice>)>,
 }
 
-/// Returns the step before which the exploration begins: that of the first expectation about a state or a command, or the one after the
-/// first wait for a settled cluster.
+/// Returns the step before which the exploration begins: that of the first expectation or the one after the first wait for a settled
+/// cluster, whichever comes first.
 fn first_step(scenario: &Scenario) -> usize {
     let expected = scenario.expected.iter().map(|one| one.step).min();
     let settled = |step: &ScenarioStep| *step == ScenarioStep::Wait(Wait::Settled);
     let after = scenario.steps.iter().position(settled).map(|at| at + 1);
-    expected.or(after).unwrap_or(0)
+    let first = expected.into_iter().chain(after).min();
+    first.filter(|step| *step < scenario.steps.len()).unwrap_or(0)
 }
 
 /// Explores every order of the tasks of a scenario; `clock` counts seconds.
@@ -197,6 +202,7 @@ pub fn explore(
         Ended::Complete
     });
     let seconds = clock() - began;
+    let before = root.step;
     let replay = Replay::of(root);
     let found = std::mem::take(&mut explorer.found);
     let found = found.into_iter().map(|(violated, choices)| replay.shrink(violated, &choices));
@@ -204,7 +210,7 @@ pub fn explore(
         name: scenario.name.clone(),
         options,
         expected: scenario.expected.iter().map(crate::report::expectation).collect(),
-        before: first_step(scenario),
+        before,
         found: found.collect(),
         states: explorer.visited.len(),
         transitions: explorer.transitions,
@@ -269,6 +275,10 @@ impl Explorer<'_> {
             let schedules = self.child(&mut stack, world);
             if let (Some(schedules), Some(top)) = (schedules, stack.last_mut()) {
                 top.schedules += schedules;
+            }
+            if !self.options.keep_going && !self.found.is_empty() {
+                let schedules = stack.iter().map(|frame| frame.schedules).sum();
+                return (schedules, Some(Ended::Violated));
             }
             let late = self.options.limit.is_some_and(|limit| (self.clock)() - began > limit);
             if late || self.visited.len() >= self.options.states {
@@ -368,6 +378,7 @@ impl Explorer<'_> {
             first.is_none_or(|first| one.task == Some(first))
         };
         let (open, waiting): (Vec<_>, Vec<_>) = all.into_iter().partition(explored);
+        let ready = tasks.iter().map(|task| identity(&world, task)).collect();
         let choices = |all: Vec<Alternative>| all.into_iter().map(|one| one.choice).collect();
         Frame {
             world,
@@ -375,17 +386,17 @@ impl Explorer<'_> {
             open: choices(open),
             next: 0,
             waiting: choices(waiting),
-            ready: tasks.iter().map(identity).collect(),
+            ready,
             schedules: 0.0,
         }
     }
 }
 
 /// Returns a name under which a task is ready again.
-fn identity(task: &ReadyTask) -> String {
-    match task.step {
-        ReadyStep::Deliver => format!("{:?}", task.process),
-        _ => task.label.clone(),
+fn identity(world: &World<'_>, task: &ReadyTask) -> String {
+    match (task.step, task.process) {
+        (ReadyStep::Deliver, Some(process)) => process.name().to_owned(),
+        _ => world.sim.told(task),
     }
 }
 

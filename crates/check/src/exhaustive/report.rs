@@ -22,6 +22,7 @@ fn scope(of: &Exploration) -> String {
     match of.ended {
         Ended::Complete => format!("all {schedules} (longest: {} choices) with {faults}", of.longest),
         Ended::Depth => format!("all schedules up to {} choices with {faults}", of.options.depth),
+        Ended::Violated => format!("{} states to the first violation, with {faults}", of.states),
         Ended::States => format!("the first {} states, {schedules} with {faults}; there are more", of.states),
         Ended::Time => format!("{} states within the time, {schedules} with {faults}; there are more", of.states),
     }
@@ -68,7 +69,8 @@ pub fn exploration_text(of: &Exploration) -> String {
             (true, _) => "VIOLATED",
             (false, Ended::Complete) => "holds for all of them",
             (false, Ended::Depth) => "holds to this depth",
-            (false, _) => "not found",
+            (false, Ended::Violated) => "not decided",
+            (false, Ended::States | Ended::Time) => "not found so far",
         };
         let _ = writeln!(out, "{verdict:<26} {rule}");
     }
@@ -127,6 +129,7 @@ pub fn exploration_json(of: &Exploration) -> Value {
     let ended = match of.ended {
         Ended::Complete => "complete",
         Ended::Depth => "depth",
+        Ended::Violated => "violated",
         Ended::States => "states",
         Ended::Time => "time",
     };

@@ -21,6 +21,9 @@ use std::rc::Rc;
 /// Time after which a command that still waits is given up.
 const PATIENCE: Duration = 600 * SECOND;
 
+/// Choices at one instant after which the steps before an exploration are taken not to rest.
+const MOST_AT_ONCE: usize = 2_000;
+
 /// Numbers of faults of each kind that a schedule may have.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FaultBudget {
@@ -132,9 +135,15 @@ impl<'s> World<'s> {
     /// A step that cannot be carried out.
     pub fn run_until(&mut self, place: usize) -> Result<(), String> {
         let left = std::mem::take(&mut self.left);
+        let (mut choices, mut since) = (0, self.sim.now());
         loop {
             self.pass_time();
-            if self.phase == Phase::Idle && self.step >= place {
+            if self.sim.now() > since {
+                (choices, since) = (0, self.sim.now());
+            }
+            choices += 1;
+            // What never rests is for the exploration to find.
+            if self.phase == Phase::Idle && self.step >= place || choices > MOST_AT_ONCE {
                 break;
             }
             let ready = self.sim.ready_tasks(self.window);
@@ -172,12 +181,8 @@ impl<'s> World<'s> {
         }
         for (at, task) in tasks.iter().enumerate() {
             let process = task.process.filter(|_| task.step == ReadyStep::Deliver);
-            let Some(process) = process.filter(|_| self.left.lose > 0) else {
-                continue;
-            };
-            for event in 0..self.sim.undelivered(process).count() {
-                let (task, event) = (at as u16, event as u16);
-                add(Choice::Lose { task, event }, Some(at));
+            if process.is_some() && self.left.lose > 0 {
+                add(Choice::Lose(at as u16), Some(at));
             }
         }
         if self.left.crash > 0 {
@@ -203,10 +208,10 @@ impl<'s> World<'s> {
                 let task = ready.get(usize::from(at)).ok_or_else(absent)?;
                 self.sim.step_task(task);
             }
-            Choice::Lose { task, event } => {
+            Choice::Lose(at) => {
                 let ready = self.sim.ready_tasks(self.window);
-                let task = ready.get(usize::from(task)).ok_or_else(absent)?;
-                self.lose(task, usize::from(event)).ok_or_else(absent)?;
+                let task = ready.get(usize::from(at)).ok_or_else(absent)?;
+                self.lose(task).ok_or_else(absent)?;
                 self.sim.step_task(task);
             }
             Choice::Crash(at) => {
@@ -222,10 +227,10 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// Orders the loss of an event on its way; earlier events about the same object are not affected.
-    fn lose(&mut self, task: &ReadyTask, event: usize) -> Option<()> {
+    /// Orders the loss of the next event on its way to a process.
+    fn lose(&mut self, task: &ReadyTask) -> Option<()> {
         let process = task.process?;
-        let id = self.sim.undelivered(process).nth(event)?;
+        let id = self.sim.undelivered(process).next()?;
         let (_, object) = self.sim.journal().get(id as usize)?.write()?;
         let fault = Fault::Lose {
             target: FaultTarget::new(object.kind, object.meta.name.clone()),
@@ -239,21 +244,14 @@ impl<'s> World<'s> {
     /// Tells what a choice does.
     pub fn told(&self, choice: Choice) -> String {
         let tasks = self.sim.ready_tasks(self.window);
-        let label = |at: u16| tasks.get(usize::from(at)).map_or("", |task| &task.label);
+        let label = |at: u16| {
+            let task = tasks.get(usize::from(at));
+            task.map_or_else(String::new, |task| self.sim.told(task))
+        };
         match choice {
-            Choice::Task(at) => label(at).to_owned(),
+            Choice::Task(at) => label(at),
             Choice::Step => format!("step {} begins", self.step + 1),
-            Choice::Lose { task, event } => {
-                let process = tasks.get(usize::from(task)).and_then(|task| task.process);
-                let id = process.and_then(|process| {
-                    let mut all = self.sim.undelivered(process);
-                    all.nth(usize::from(event))
-                });
-                let about = id
-                    .and_then(|id| self.sim.journal().get(id as usize)?.key())
-                    .map_or_else(String::new, |key| format!("{} {}", key.kind.name(), key.name));
-                format!("LOST: the event about {about}; {}", label(task))
-            }
+            Choice::Lose(at) => format!("LOST on its way: {}", label(at)),
             Choice::Crash(at) => {
                 let process = self.sim.informers.processes().nth(usize::from(at));
                 format!("RESTART: {}", process.map_or("", Process::name))
@@ -338,9 +336,10 @@ impl<'s> World<'s> {
     fn violate_step(&mut self, step: usize, how: &str) {
         let mut all = self.scenario.expected.iter();
         let at = all.position(|one| one.step == step && matches!(one.how, How::Finishes(_)));
-        if let (Some(at), None) = (at, &self.violated) {
-            self.violated = Some(Violated::Expectation(at, how.to_owned()));
-        }
+        self.violated.get_or_insert(match at {
+            Some(at) => Violated::Expectation(at, how.to_owned()),
+            None => Violated::NeverEnds(step),
+        });
     }
 
     /// Lets time pass until a task is ready or the run has ended: nothing else can happen before.
@@ -387,6 +386,7 @@ impl<'s> World<'s> {
                     self.violate_step(step, "it never ended");
                 }
                 self.phase = Phase::Idle;
+                self.evaluate();
             }
             if !self.commands.is_empty() && looks == Some(to) {
                 let _ = self.poll();
@@ -397,6 +397,14 @@ impl<'s> World<'s> {
 
     /// Evaluates the expectations that one state decides.
     fn evaluate(&mut self) {
+        // What is expected after the last step applies once that has ended.
+        let last = self.scenario.steps.len();
+        for at in 0..self.plans.len() {
+            let begins = self.plans[at].step == last && self.histories[at].is_none();
+            if begins && self.step == last && self.phase == Phase::Idle {
+                self.observe(at);
+            }
+        }
         for (at, plan) in self.plans.iter().enumerate() {
             let Some(history) = &mut Rc::make_mut(&mut self.histories)[at] else {
                 continue;
