@@ -31,11 +31,11 @@ use session::lesson::LessonFile;
 use session::permalink::{self, Link};
 use session::record::{SavedRecord, Unreadable};
 use session::run::Run;
-use std::time::Instant;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// The exit code when that is not enough.
 const FULL: i32 = 3;
@@ -157,10 +157,20 @@ struct CheckArgs {
 #[derive(Args)]
 struct Bounds {
     /// Maximum number of choices in a row
-    #[arg(long, value_name = "N", default_value_t = 2000, requires = "exhaustive")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2000,
+        requires = "exhaustive"
+    )]
     depth: usize,
     /// Maximum number of states
-    #[arg(long, value_name = "N", default_value_t = 200_000, requires = "exhaustive")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 200_000,
+        requires = "exhaustive"
+    )]
     states: usize,
     /// Maximum time
     #[arg(long, value_name = "N", requires = "exhaustive")]
@@ -489,7 +499,10 @@ fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
         naive: bounds.naive,
         keep_going: bounds.keep_going,
     };
-    #[expect(clippy::disallowed_methods, reason = "the limit of time is of the person who waits")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the limit of time is of the person who waits"
+    )]
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
     let of = check::explore(scenario, options, &clock)?;
@@ -497,7 +510,8 @@ fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
         true => print(&format!("{}\n", check::exploration_json(&of)))?,
         false => print(&check::exploration_text(&of))?,
     }
-    let failed = |found: &check::FoundSchedule| matches!(found.violated, check::Violated::Failed(_));
+    let failed =
+        |found: &check::FoundSchedule| matches!(found.violated, check::Violated::Failed(_));
     Ok(match of.found.iter().any(failed) {
         true => 2,
         false => u8::from(!of.found.is_empty()),
@@ -506,7 +520,12 @@ fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
 
 fn check(args: &CheckArgs) -> Result<u8, String> {
     let file = &args.scenario;
-    if !args.exhaustive && args.faults.as_deref().is_some_and(|faults| !faults.is_empty()) {
+    if !args.exhaustive
+        && args
+            .faults
+            .as_deref()
+            .is_some_and(|faults| !faults.is_empty())
+    {
         return Err("--faults with kinds of faults needs --exhaustive".to_owned());
     }
     let options = check::CheckOptions {

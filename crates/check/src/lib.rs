@@ -12,8 +12,8 @@ mod watch;
 
 pub use counterexample::Counterexample;
 pub use exhaustive::{
-    Choice, Ended, ExhaustiveOptions, Exploration, FaultBudget, FoundSchedule, Schedule, Violated, WINDOW, exploration_json,
-    exploration_text, explore, repeat,
+    Choice, Ended, ExhaustiveOptions, Exploration, FaultBudget, FoundSchedule, Schedule, Violated,
+    WINDOW, exploration_json, exploration_text, explore, repeat,
 };
 pub use histories::Histories;
 pub use report::{escaped, json, junit, text};

@@ -40,7 +40,9 @@ impl Sim {
             Task::Deliver(process) | Task::Relist(process) | Task::Release(process) => {
                 !self.informers.has(*process)
             }
-            Task::Reconcile(i, key) => !self.manager.workers[usize::from(*i)].queue.is_due(key, due),
+            Task::Reconcile(i, key) => {
+                !self.manager.workers[usize::from(*i)].queue.is_due(key, due)
+            }
             Task::Wake(i, key) => {
                 self.manager.workers[usize::from(*i)].queue.later(key) != Some(due)
             }
@@ -123,9 +125,17 @@ impl Sim {
                 let mut about = self.undelivered(*process).filter_map(|id| {
                     let entry = self.journal().get(id as usize)?;
                     let (op, object) = entry.write()?;
-                    Some(format!("{op:?} {} {}", object.kind.name(), object.meta.name))
+                    Some(format!(
+                        "{op:?} {} {}",
+                        object.kind.name(),
+                        object.meta.name
+                    ))
                 });
-                format!("{} receives: {}", process.name(), about.next().unwrap_or_default())
+                format!(
+                    "{} receives: {}",
+                    process.name(),
+                    about.next().unwrap_or_default()
+                )
             }
             Task::Reconcile(i, key) => format!(
                 "{} reconciles {} {}",
@@ -147,11 +157,16 @@ impl Sim {
             Task::Flush => "the scheduler retries Pods that fit nowhere".to_owned(),
             Task::Kubelet(job) => {
                 let pod = self.kubelets.pod_of(job.uid());
-                let name = pod.map_or_else(|| "a Pod that is gone".to_owned(), |key| key.name.to_string());
+                let name = pod.map_or_else(
+                    || "a Pod that is gone".to_owned(),
+                    |key| key.name.to_string(),
+                );
                 format!("kubelet of {name}: {}", job.step())
             }
             Task::WriteFile { path, .. } => format!("a process writes {path}"),
-            Task::SynchronizeEviction(node, _) => format!("kubelet of {node} looks for Pods to evict"),
+            Task::SynchronizeEviction(node, _) => {
+                format!("kubelet of {node} looks for Pods to evict")
+            }
             Task::ExpireEvents(_) => "Events expire".to_owned(),
             Task::CheckSeries => "Events are counted".to_owned(),
         }

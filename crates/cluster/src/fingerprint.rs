@@ -106,7 +106,8 @@ impl Fingerprints {
     fn caches(&mut self, sim: &Sim, state: &mut State) {
         for (at, process) in sim.informers.processes().enumerate() {
             let informer = &sim.informers[process];
-            let stored = k8s_model::kind::all().filter(|kind| process.watches(*kind) && process.stores(*kind));
+            let stored = k8s_model::kind::all()
+                .filter(|kind| process.watches(*kind) && process.stores(*kind));
             for object in stored.flat_map(|kind| informer.cache.list(kind)) {
                 let current = sim.store().get(&object.key());
                 if current.is_some_and(|current| Rc::ptr_eq(current, object)) {
@@ -129,7 +130,11 @@ impl Fingerprints {
                 }
             }
             if let Some(faults) = &informer.watch_faults {
-                state.global(hashed(("faults", at, erased(&format!("{faults:?}"), sim.now()))));
+                state.global(hashed((
+                    "faults",
+                    at,
+                    erased(&format!("{faults:?}"), sim.now()),
+                )));
             }
         }
     }
@@ -212,8 +217,7 @@ impl Shape<'_> {
                 hash
             }
             Value::Array(items) => {
-                let mut items: Vec<u64> =
-                    items.iter().map(|item| self.content(item, "")).collect();
+                let mut items: Vec<u64> = items.iter().map(|item| self.content(item, "")).collect();
                 if UNORDERED.contains(&field) {
                     items.sort_unstable();
                 }
@@ -285,7 +289,10 @@ fn loops(sim: &Sim, state: &mut State) {
         }
     }
     for slot in &sim.manager.loops {
-        state.global(hashed(("memory", erased(&format!("{:?}", slot.state), now))));
+        state.global(hashed((
+            "memory",
+            erased(&format!("{:?}", slot.state), now),
+        )));
     }
     for (uid, told) in sim.scheduler.pod_states() {
         state.note(uid, hashed(("scheduler", told)));
@@ -305,7 +312,9 @@ fn erased(text: &str, now: Time) -> String {
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let (before, from) = rest.split_at(at);
         out += before;
-        let digits = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        let digits = from
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(from.len());
         let number = &from[..digits];
         match number.parse::<u64>() {
             Ok(time) if before.ends_with("Time(") => {

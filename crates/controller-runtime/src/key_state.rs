@@ -21,7 +21,10 @@ impl KeyState {
 
     /// Takes the state, or the default if it is empty or of another type.
     pub fn take<S: Clone + Default + fmt::Debug + 'static>(&mut self) -> S {
-        let state = self.0.take().map(|state| (state as Rc<dyn Any>).downcast::<S>());
+        let state = self
+            .0
+            .take()
+            .map(|state| (state as Rc<dyn Any>).downcast::<S>());
         state
             .and_then(Result::ok)
             .map(Rc::unwrap_or_clone)
@@ -34,7 +37,10 @@ impl KeyState {
     }
 
     /// Changes the state, or the default if it is empty or of another type.
-    pub fn update<S: Clone + Default + fmt::Debug + 'static>(&mut self, change: impl FnOnce(&mut S)) {
+    pub fn update<S: Clone + Default + fmt::Debug + 'static>(
+        &mut self,
+        change: impl FnOnce(&mut S),
+    ) {
         let mut state = self.take();
         change(&mut state);
         self.set(state);

@@ -135,12 +135,20 @@ impl Scheduler {
     pub fn pod_states(&self) -> impl Iterator<Item = (Uid, String)> {
         let waits = self.pending.iter().map(|(uid, pod)| {
             let state = (pod.queued.is_some(), pod.unschedulable_plugins);
-            (*uid, format!("{state:?} {}", self.unschedulable.contains_key(uid)))
+            (
+                *uid,
+                format!("{state:?} {}", self.unschedulable.contains_key(uid)),
+            )
         });
-        let placed = self.placed.iter().map(|(uid, node)| (*uid, format!("placed {node}")));
+        let placed = self
+            .placed
+            .iter()
+            .map(|(uid, node)| (*uid, format!("placed {node}")));
         let assumed = self.assumed.keys().map(|uid| (*uid, "assumed".to_owned()));
         let counted = self.nodes.iter().flat_map(|(name, info)| {
-            info.pods.keys().map(move |uid| (*uid, format!("counted {name}")))
+            info.pods
+                .keys()
+                .map(move |uid| (*uid, format!("counted {name}")))
         });
         waits.chain(placed).chain(assumed).chain(counted)
     }

@@ -87,14 +87,21 @@ impl FromStr for Schedule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Schedule, String> {
-        let parts = text.split(',').filter(|part| !part.is_empty() && *part != "ordinary");
+        let parts = text
+            .split(',')
+            .filter(|part| !part.is_empty() && *part != "ordinary");
         let parse = |part: &str| {
-            let (at, choice) = part
-                .split_once(':')
-                .ok_or_else(|| format!("{part}: a point and its choice are needed, such as 12:t1"))?;
-            let at = at.parse().map_err(|_| format!("{at} is no number of a point"))?;
+            let (at, choice) = part.split_once(':').ok_or_else(|| {
+                format!("{part}: a point and its choice are needed, such as 12:t1")
+            })?;
+            let at = at
+                .parse()
+                .map_err(|_| format!("{at} is no number of a point"))?;
             Ok((at, choice.parse()?))
         };
-        parts.map(parse).collect::<Result<_, String>>().map(Schedule)
+        parts
+            .map(parse)
+            .collect::<Result<_, String>>()
+            .map(Schedule)
     }
 }

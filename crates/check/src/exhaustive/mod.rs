@@ -4,8 +4,10 @@
 //! point where one task cannot affect what the others do, the others wait (`Explorer::persistent`).
 
 mod choice;
-mod report;
 mod replay;
+mod report;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use choice::{Choice, Schedule};
@@ -169,7 +171,9 @@ fn first_step(scenario: &Scenario) -> usize {
     let settled = |step: &ScenarioStep| *step == ScenarioStep::Wait(Wait::Settled);
     let after = scenario.steps.iter().position(settled).map(|at| at + 1);
     let first = expected.into_iter().chain(after).min();
-    first.filter(|step| *step < scenario.steps.len()).unwrap_or(0)
+    first
+        .filter(|step| *step < scenario.steps.len())
+        .unwrap_or(0)
 }
 
 /// Explores every order of the tasks of a scenario; `clock` counts seconds.
@@ -205,11 +209,17 @@ pub fn explore(
     let before = root.step;
     let replay = Replay::of(root);
     let found = std::mem::take(&mut explorer.found);
-    let found = found.into_iter().map(|(violated, choices)| replay.shrink(violated, &choices));
+    let found = found
+        .into_iter()
+        .map(|(violated, choices)| replay.shrink(violated, &choices));
     Ok(Exploration {
         name: scenario.name.clone(),
         options,
-        expected: scenario.expected.iter().map(crate::report::expectation).collect(),
+        expected: scenario
+            .expected
+            .iter()
+            .map(crate::report::expectation)
+            .collect(),
         before,
         found: found.collect(),
         states: explorer.visited.len(),
@@ -243,7 +253,11 @@ fn root<'s>(
     plans: &'s [watch::Plan],
     options: ExhaustiveOptions,
 ) -> Result<World<'s>, String> {
-    let mut root = World::new(scenario, plans, (options.seed, options.window, options.faults));
+    let mut root = World::new(
+        scenario,
+        plans,
+        (options.seed, options.window, options.faults),
+    );
     root.run_until(first_step(scenario))?;
     Ok(root)
 }
@@ -280,10 +294,16 @@ impl Explorer<'_> {
                 let schedules = stack.iter().map(|frame| frame.schedules).sum();
                 return (schedules, Some(Ended::Violated));
             }
-            let late = self.options.limit.is_some_and(|limit| (self.clock)() - began > limit);
+            let late = self
+                .options
+                .limit
+                .is_some_and(|limit| (self.clock)() - began > limit);
             if late || self.visited.len() >= self.options.states {
                 let schedules = stack.iter().map(|frame| frame.schedules).sum();
-                return (schedules, Some(if late { Ended::Time } else { Ended::States }));
+                return (
+                    schedules,
+                    Some(if late { Ended::Time } else { Ended::States }),
+                );
             }
         }
         (0.0, None)
@@ -374,9 +394,7 @@ impl Explorer<'_> {
             true => None,
             false => persistent(&world, &tasks),
         };
-        let explored = |one: &Alternative| {
-            first.is_none_or(|first| one.task == Some(first))
-        };
+        let explored = |one: &Alternative| first.is_none_or(|first| one.task == Some(first));
         let (open, waiting): (Vec<_>, Vec<_>) = all.into_iter().partition(explored);
         let ready = tasks.iter().map(|task| identity(&world, task)).collect();
         let choices = |all: Vec<Alternative>| all.into_iter().map(|one| one.choice).collect();
@@ -411,12 +429,17 @@ fn persistent(world: &World<'_>, tasks: &[ReadyTask]) -> Option<usize> {
         copy.journal().len() == world.sim.journal().len()
     };
     let reads = |process: Option<Process>| {
-        tasks.iter().any(|task| task.process == process && task.step != ReadyStep::Deliver)
+        tasks
+            .iter()
+            .any(|task| task.process == process && task.step != ReadyStep::Deliver)
     };
     tasks.iter().position(|task| match task.step {
         ReadyStep::Deliver => !reads(task.process),
         ReadyStep::Pass => {
-            matches!(task.process, Some(Process::ControllerManager | Process::Scheduler)) && is_silent(task)
+            matches!(
+                task.process,
+                Some(Process::ControllerManager | Process::Scheduler)
+            ) && is_silent(task)
         }
         ReadyStep::Timer => is_silent(task),
         ReadyStep::Kubelet(_) => false,
@@ -436,4 +459,3 @@ fn writes(journal: Journal<'_>, from: usize) -> Vec<(String, usize)> {
     }
     writes.into_iter().collect()
 }
-

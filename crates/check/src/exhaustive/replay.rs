@@ -80,7 +80,9 @@ impl<'s> Replay<'s> {
                     }
                 }
             } else if choice != Choice::ORDINARY {
-                let instead = all.first().map_or_else(String::new, |one| world.told(one.choice));
+                let instead = all
+                    .first()
+                    .map_or_else(String::new, |one| world.told(one.choice));
                 replayed.departures.push(Departure {
                     at: world.sim.now(),
                     does: world.told(choice),
@@ -114,10 +116,18 @@ impl<'s> Replay<'s> {
         let mut again = |schedule: &Schedule| {
             left = left.checked_sub(1)?;
             let run = self.run(schedule, &mut |_| {}).ok()?;
-            run.violated.as_ref().is_some_and(|found| found.is_like(&violated)).then_some(run)
+            run.violated
+                .as_ref()
+                .is_some_and(|found| found.is_like(&violated))
+                .then_some(run)
         };
-        let mut schedule = Schedule::of(choices);
+        let shorter = self.without_needless(&violated, choices);
+        let mut schedule = Schedule::of(&shorter);
         let mut best = again(&schedule);
+        if best.is_none() {
+            schedule = Schedule::of(choices);
+            best = again(&schedule);
+        }
         // Later departures are often not needed at all.
         let (mut low, mut high) = (0, schedule.0.len());
         while low < high {
@@ -154,6 +164,58 @@ impl<'s> Replay<'s> {
     }
 }
 
+impl Replay<'_> {
+    /// Leaves out tasks that the violation does not need; the others run in the same order.
+    fn without_needless(&self, violated: &Violated, choices: &[Choice]) -> Vec<Choice> {
+        let mut world = self.root.clone();
+        let mut named = Vec::new();
+        for choice in choices {
+            named.push((*choice, world.told(*choice)));
+            if world.take(*choice).is_err() {
+                return choices.to_vec();
+            }
+        }
+        let (mut best, mut left) = (choices.to_vec(), MOST_REPLAYS);
+        let mut size = named.len() / 2;
+        while size > 0 {
+            let mut at = 0;
+            while at < named.len() && left > 0 {
+                left -= 1;
+                let mut fewer = named.clone();
+                fewer.drain(at..(at + size).min(named.len()));
+                match self.by_name(violated, &fewer) {
+                    Some(found) => (named, best) = (fewer, found),
+                    None => at += size,
+                }
+            }
+            size /= 2;
+        }
+        best
+    }
+
+    /// Runs the tasks of these names, those that are not ready left out; returns the choices if they lead to the violation.
+    fn by_name(&self, violated: &Violated, named: &[(Choice, String)]) -> Option<Vec<Choice>> {
+        let mut world = self.root.clone();
+        let mut taken = Vec::new();
+        for (choice, name) in named {
+            let (_, all) = world.alternatives();
+            let same = |one: &&super::Alternative| {
+                std::mem::discriminant(&one.choice) == std::mem::discriminant(choice)
+                    && world.told(one.choice) == *name
+            };
+            let Some(found) = all.iter().find(same).map(|one| one.choice) else {
+                continue;
+            };
+            taken.push(found);
+            world.take(found).ok()?;
+            if let Some(found) = &world.violated {
+                return found.is_like(violated).then_some(taken);
+            }
+        }
+        None
+    }
+}
+
 /// Tells the last writes and refusals of objects other than Events.
 fn last_entries(sim: &Sim) -> Vec<String> {
     let journal = sim.journal();
@@ -161,7 +223,8 @@ fn last_entries(sim: &Sim) -> Vec<String> {
         let clock = entry.time.clock();
         if let Some((op, object)) = entry.write() {
             let (kind, name) = (object.kind.name(), &object.meta.name);
-            return (kind != "Event").then(|| format!("{clock}  {}  {op:?} {kind} {name}", entry.actor));
+            return (kind != "Event")
+                .then(|| format!("{clock}  {}  {op:?} {kind} {name}", entry.actor));
         }
         let key = entry.key()?;
         let (kind, name) = (key.kind.name(), &key.name);

@@ -1,11 +1,15 @@
 //! Report of an exploration.
 
-use super::{Ended, Exploration, ExhaustiveOptions, FoundSchedule, Violated};
+use super::{Ended, ExhaustiveOptions, Exploration, FoundSchedule, Violated};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Rules that need no expectation.
-const BUILT_IN: [&str; 3] = ["the cluster settles", "every command ends", "nothing outlives its owner"];
+const BUILT_IN: [&str; 3] = [
+    "the cluster settles",
+    "every command ends",
+    "nothing outlives its owner",
+];
 
 fn faults(options: &ExhaustiveOptions) -> String {
     match options.faults.count() {
@@ -20,11 +24,23 @@ fn scope(of: &Exploration) -> String {
     let schedules = format!("{:.0} schedules", of.schedules);
     let faults = faults(&of.options);
     match of.ended {
-        Ended::Complete => format!("all {schedules} (longest: {} choices) with {faults}", of.longest),
-        Ended::Depth => format!("all schedules up to {} choices with {faults}", of.options.depth),
+        Ended::Complete => format!(
+            "all {schedules} (longest: {} choices) with {faults}",
+            of.longest
+        ),
+        Ended::Depth => format!(
+            "all schedules up to {} choices with {faults}",
+            of.options.depth
+        ),
         Ended::Violated => format!("{} states to the first violation, with {faults}", of.states),
-        Ended::States => format!("the first {} states, {schedules} with {faults}; there are more", of.states),
-        Ended::Time => format!("{} states within the time, {schedules} with {faults}; there are more", of.states),
+        Ended::States => format!(
+            "the first {} states, {schedules} with {faults}; there are more",
+            of.states
+        ),
+        Ended::Time => format!(
+            "{} states within the time, {schedules} with {faults}; there are more",
+            of.states
+        ),
     }
 }
 
@@ -32,16 +48,27 @@ fn scope(of: &Exploration) -> String {
 fn violation(of: &Exploration, violated: &Violated) -> String {
     match violated {
         Violated::Expectation(at, said) => {
-            let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
+            let said = if said.is_empty() {
+                String::new()
+            } else {
+                format!(" ({said})")
+            };
             format!("{}{said}", of.expected.get(*at).map_or("", String::as_str))
         }
         Violated::Unsettled { writes, round } => {
-            let writes: Vec<String> = writes.iter().map(|(who, count)| format!("{who} ({count})")).collect();
+            let writes: Vec<String> = writes
+                .iter()
+                .map(|(who, count)| format!("{who} ({count})"))
+                .collect();
             let round = match round {
                 0 => "a hot loop, without a pause".to_owned(),
                 span => format!("every {} s", *span as f64 / 1e6),
             };
-            format!("{}: the same writes repeat forever, {round}: {}", BUILT_IN[0], writes.join(", "))
+            format!(
+                "{}: the same writes repeat forever, {round}: {}",
+                BUILT_IN[0],
+                writes.join(", ")
+            )
         }
         Violated::NeverEnds(step) => format!("{}: step {} waits forever", BUILT_IN[1], step + 1),
         Violated::Orphan(name) => format!("{}: {name}", BUILT_IN[2]),
@@ -82,7 +109,11 @@ pub fn exploration_text(of: &Exploration) -> String {
         of.transitions,
         of.ends.len(),
         of.seconds,
-        if of.options.naive { ", without reduction" } else { "" }
+        if of.options.naive {
+            ", without reduction"
+        } else {
+            ""
+        }
     );
     let _ = writeln!(
         out,
@@ -99,28 +130,43 @@ pub fn exploration_text(of: &Exploration) -> String {
 fn story(found: &FoundSchedule) -> String {
     let mut out = String::new();
     let replayed = &found.replayed;
-    let _ = writeln!(out, "  at {}, after {} choices", replayed.at.clock(), replayed.choices);
+    let _ = writeln!(
+        out,
+        "  at {}, after {} choices",
+        replayed.at.clock(),
+        replayed.choices
+    );
     if replayed.departures.is_empty() {
         let _ = writeln!(out, "  in the ordinary order");
     }
     for (at, departure) in replayed.departures.iter().enumerate() {
-        let _ = writeln!(out, "  {}. {}  {}", at + 1, departure.at.clock(), departure.does);
+        let _ = writeln!(
+            out,
+            "  {}. {}  {}",
+            at + 1,
+            departure.at.clock(),
+            departure.does
+        );
         let _ = writeln!(out, "     instead of: {}", departure.instead);
     }
     let _ = writeln!(out, "  the last writes:");
     for line in &replayed.last {
         let _ = writeln!(out, "    {line}");
     }
-    let _ = writeln!(out, "  again: loopscope run SCENARIO --schedule {}", found.schedule);
+    let _ = writeln!(
+        out,
+        "  again: loopscope run SCENARIO --schedule {}",
+        found.schedule
+    );
     out
 }
 
 /// Builds the result of an exploration as JSON.
 pub fn exploration_json(of: &Exploration) -> Value {
     let found = of.found.iter().map(|found| {
-        let departures = found.replayed.departures.iter().map(|one| {
-            json!({ "seconds": one.at.seconds(), "does": one.does, "instead": one.instead })
-        });
+        let departures = found.replayed.departures.iter().map(
+            |one| json!({ "seconds": one.at.seconds(), "does": one.does, "instead": one.instead }),
+        );
         json!({
             "violation": violation(of, &found.violated), "schedule": found.schedule.to_string(),
             "seconds": found.replayed.at.seconds(), "departures": departures.collect::<Vec<_>>(),

@@ -42,11 +42,17 @@ impl FaultBudget {
         let mut budget = FaultBudget::default();
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (kind, count) = part.split_once(':').unwrap_or((part, "1"));
-            let count = count.parse().map_err(|_| format!("{part}: {count} is no number"))?;
+            let count = count
+                .parse()
+                .map_err(|_| format!("{part}: {count} is no number"))?;
             match kind {
                 "lose" => budget.lose = count,
                 "crash" => budget.crash = count,
-                _ => return Err(format!("{kind} is no fault of an exploration: lose and crash are")),
+                _ => {
+                    return Err(format!(
+                        "{kind} is no fault of an exploration: lose and crash are"
+                    ));
+                }
             }
         }
         Ok(budget)
@@ -54,7 +60,10 @@ impl FaultBudget {
 
     /// Returns a budget that no schedule exceeds.
     pub fn any() -> FaultBudget {
-        FaultBudget { lose: u16::MAX / 2, crash: u16::MAX / 2 }
+        FaultBudget {
+            lose: u16::MAX / 2,
+            crash: u16::MAX / 2,
+        }
     }
 
     /// Number of all faults.
@@ -218,7 +227,9 @@ impl<'s> World<'s> {
                 let process = self.sim.informers.processes().nth(usize::from(at));
                 let component = process.ok_or_else(absent)?.name().into();
                 let restart = Fault::Restart { component };
-                self.sim.inject(&restart).map_err(|error| error.to_string())?;
+                self.sim
+                    .inject(&restart)
+                    .map_err(|error| error.to_string())?;
                 self.left.crash = self.left.crash.saturating_sub(1);
             }
         }
@@ -311,9 +322,14 @@ impl<'s> World<'s> {
                 let exit = session.and_then(|session| session.exit).unwrap_or(0);
                 let said = session.map_or("", |session| session.stderr.trim());
                 if exit != 0 && matches!(self.scenario.steps[step], ScenarioStep::Apply(_)) {
-                    return Err(format!("the manifest of step {} was refused: {said}", step + 1));
+                    return Err(format!(
+                        "the manifest of step {} was refused: {said}",
+                        step + 1
+                    ));
                 }
-                let late = self.limit(step).is_some_and(|span| self.sim.now() > began.after(span));
+                let late = self
+                    .limit(step)
+                    .is_some_and(|span| self.sim.now() > began.after(span));
                 if self.limit(step).is_some() && (exit != 0 || late) {
                     let how = if late { "too late" } else { said };
                     self.violate_step(step, how);
@@ -349,7 +365,9 @@ impl<'s> World<'s> {
                 return;
             }
             // Commands look when all is quiet.
-            let looks = self.commands.deadline_after(Time(self.sim.now().0.saturating_sub(1)));
+            let looks = self
+                .commands
+                .deadline_after(Time(self.sim.now().0.saturating_sub(1)));
             let is_due = looks.is_some_and(|at| at <= self.sim.now());
             if !self.commands.is_empty() && (self.sim.journal().len() > self.polled || is_due) {
                 let before = self.sim.journal().len();
@@ -412,7 +430,9 @@ impl<'s> World<'s> {
             history.advance(&self.sim, true);
             for item in &plan.items {
                 let how = self.scenario.expected[item.expected].how;
-                let holds = history.over(item.slot).is_none_or(|(value, _)| value.is_true());
+                let holds = history
+                    .over(item.slot)
+                    .is_none_or(|(value, _)| value.is_true());
                 if how != How::Eventually && !holds && self.violated.is_none() {
                     self.violated = Some(Violated::Expectation(item.expected, String::new()));
                 }
@@ -428,7 +448,9 @@ impl<'s> World<'s> {
             };
             for item in &plan.items {
                 let how = self.scenario.expected[item.expected].how;
-                let came = history.over(item.slot).is_some_and(|(value, _)| value.is_true());
+                let came = history
+                    .over(item.slot)
+                    .is_some_and(|(value, _)| value.is_true());
                 if how == How::Eventually && !came && self.violated.is_none() {
                     self.violated = Some(Violated::Expectation(item.expected, String::new()));
                 }
@@ -474,7 +496,10 @@ impl<'s> World<'s> {
                 continue;
             };
             for item in &plan.items {
-                history.over(item.slot).is_some_and(|(value, _)| value.is_true()).hash(&mut hasher);
+                history
+                    .over(item.slot)
+                    .is_some_and(|(value, _)| value.is_true())
+                    .hash(&mut hasher);
                 for (_, call) in &item.calls {
                     history.eval_recorded(call).to_string().hash(&mut hasher);
                 }
@@ -486,13 +511,19 @@ impl<'s> World<'s> {
 
 impl World<'_> {
     /// Judges a round of states that can repeat forever, by its writes: `None` if it is the rest of a settled cluster.
-    pub fn violated_by_round(&self, first: &World<'_>, writes: Vec<(String, usize)>) -> Option<Violated> {
+    pub fn violated_by_round(
+        &self,
+        first: &World<'_>,
+        writes: Vec<(String, usize)>,
+    ) -> Option<Violated> {
         let round = self.sim.now().0 - first.sim.now().0;
         match self.phase {
             Phase::Command(_) if round > 0 => {
                 let step = self.step - 1;
                 let mut all = self.scenario.expected.iter();
-                let limited = |one: &scenario::Expected| one.step == step && matches!(one.how, How::Finishes(_));
+                let limited = |one: &scenario::Expected| {
+                    one.step == step && matches!(one.how, How::Finishes(_))
+                };
                 Some(match all.position(limited) {
                     Some(at) => Violated::Expectation(at, "it never ends".to_owned()),
                     None => Violated::NeverEnds(step),
