@@ -512,7 +512,8 @@ fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
     }
     let failed =
         |found: &check::FoundSchedule| matches!(found.violated, check::Violated::Failed(_));
-    Ok(match of.found.iter().any(failed) {
+    let is_wrong = of.found.iter().any(failed) || (of.found.is_empty() && !of.undecided.is_empty());
+    Ok(match is_wrong {
         true => 2,
         false => u8::from(!of.found.is_empty()),
     })

@@ -22,7 +22,7 @@ use cluster::fingerprint::Fingerprints;
 use controller_runtime::process::Process;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind};
-use scenario::{Scenario, ScenarioStep, Wait};
+use scenario::{How, Scenario, ScenarioStep, Wait};
 use std::collections::{BTreeMap, BTreeSet};
 use world::{Alternative, World};
 
@@ -126,6 +126,8 @@ pub struct Exploration {
     pub schedules: f64,
     /// Fingerprints of the states in which the runs ended.
     pub ends: BTreeSet<u64>,
+    /// Expectations that no run told anything about: none of the objects that they name ever existed.
+    pub undecided: Vec<usize>,
     /// Longest schedule.
     pub longest: usize,
     /// Why it ended.
@@ -159,6 +161,7 @@ struct Explorer<'c> {
     visited: BTreeMap<u64, Option<f64>>,
     transitions: usize,
     ends: BTreeSet<u64>,
+    decided: BTreeSet<usize>,
     longest: usize,
     is_cut: bool,
     found: Vec<(Violated, Vec<Choice>)>,
@@ -195,6 +198,7 @@ pub fn explore(
         visited: BTreeMap::new(),
         transitions: 0,
         ends: BTreeSet::new(),
+        decided: BTreeSet::new(),
         longest: 0,
         is_cut: false,
         found: Vec::new(),
@@ -206,6 +210,11 @@ pub fn explore(
         Ended::Complete
     });
     let seconds = clock() - began;
+    let undecided = scenario.expected.iter().enumerate().filter(|(at, one)| {
+        let is_expression = !matches!(one.how, How::Finishes(_));
+        is_expression && ended == Ended::Complete && !explorer.decided.contains(at)
+    });
+    let undecided = undecided.map(|(at, _)| at).collect();
     let before = root.step;
     let replay = Replay::of(root);
     let found = std::mem::take(&mut explorer.found);
@@ -226,6 +235,7 @@ pub fn explore(
         transitions: explorer.transitions,
         schedules,
         ends: explorer.ends,
+        undecided,
         longest: explorer.longest,
         ended,
         seconds,
@@ -312,6 +322,7 @@ impl Explorer<'_> {
     /// Handles the state after a choice: returns the number of schedules from it, or `None` if it is explored next.
     fn child<'s>(&mut self, stack: &mut Vec<Frame<'s>>, mut world: World<'s>) -> Option<f64> {
         if let Some(violated) = world.violated.clone() {
+            self.decided.extend(world.decided());
             self.note(stack, violated);
             return Some(1.0);
         }
@@ -328,6 +339,7 @@ impl Explorer<'_> {
             let mut world = frame.world;
             world.end();
             self.ends.insert(hash);
+            self.decided.extend(world.decided());
             self.visited.insert(hash, Some(1.0));
             if let Some(violated) = world.violated {
                 self.note(stack, violated);
@@ -382,6 +394,7 @@ impl Explorer<'_> {
         } else {
             world.end();
             self.ends.insert(hash);
+            self.decided.extend(world.decided());
             if let Some(violated) = world.violated.clone() {
                 self.note(stack, violated);
             }

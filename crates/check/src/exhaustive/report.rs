@@ -94,6 +94,7 @@ pub fn exploration_text(of: &Exploration) -> String {
     for (at, rule) in rules.enumerate() {
         let verdict = match (is_violated(of, at), of.ended) {
             (true, _) => "VIOLATED",
+            _ if of.undecided.contains(&at) => "CANNOT BE DECIDED",
             (false, Ended::Complete) => "holds for all of them",
             (false, Ended::Depth) => "holds to this depth",
             (false, Ended::Violated) => "not decided",
@@ -181,6 +182,6 @@ pub fn exploration_json(of: &Exploration) -> Value {
     };
     json!({
         "name": of.name, "ended": ended, "states": of.states, "choices": of.transitions, "schedules": of.schedules,
-        "finalStates": of.ends.len(), "longest": of.longest, "seconds": of.seconds, "found": found.collect::<Vec<_>>(),
+        "finalStates": of.ends.len(), "longest": of.longest, "undecided": of.undecided, "seconds": of.seconds, "found": found.collect::<Vec<_>>(),
     })
 }

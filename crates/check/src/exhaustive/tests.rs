@@ -138,6 +138,17 @@ fn exploration_that_is_cut_off_does_not_claim_to_hold() {
 }
 
 #[test]
+fn expectation_about_what_never_existed_is_undecided() {
+    let text = include_str!("../scenarios/guarded-replicas.yaml");
+    let of = explored(
+        &text.replace("never: count(pods, 'app=web') > 1", "never: ready(wbe) > 1"),
+        options(),
+    );
+    assert_eq!(of.undecided, [0]);
+    assert!(exploration_text(&of).contains("CANNOT BE DECIDED          never: ready(wbe) > 1"));
+}
+
+#[test]
 fn report_is_the_same_every_time() {
     let text = include_str!("../scenarios/stale-replicas.yaml");
     let told = || exploration_text(&explored(text, options()));

@@ -2,7 +2,7 @@
 
 use super::Violated;
 use super::choice::Choice;
-use crate::watch::Plan;
+use crate::watch::{ObservedExpectation, Plan, counts};
 use cluster::Sim;
 use cluster::explore::{ReadyStep, ReadyTask};
 use cluster::fingerprint::Fingerprints;
@@ -13,7 +13,7 @@ use fault::{Fault, FaultTarget};
 use k8s_model::time::SECOND;
 use k8s_model::{Duration, Kind, Time};
 use kubectl::{Beside, BesideAct};
-use lesson::ObservedHistory;
+use lesson::{ObservedHistory, Value};
 use scenario::{How, Scenario, ScenarioStep, Wait, command_of, resolve};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -459,6 +459,27 @@ impl<'s> World<'s> {
         if self.violated.is_none() {
             self.violated = self.orphan().map(Violated::Orphan);
         }
+    }
+
+    /// Returns the expectations that this run tells something about: an object that they name existed, or a call had a value.
+    pub fn decided(&self) -> impl Iterator<Item = usize> {
+        let known = self.plans.iter().zip(self.histories.iter());
+        known.flat_map(|(plan, history)| {
+            let decides = |item: &&ObservedExpectation| {
+                let Some(history) = history else { return false };
+                let value = |slot: usize| history.over(slot).map(|(value, _)| value);
+                let exists = |slot: &usize| value(*slot).is_some_and(Value::is_true);
+                let has_value =
+                    |slot: usize| value(slot).is_some_and(|value| *value != Value::Nothing);
+                item.objects.is_empty()
+                    || item.objects.iter().any(exists)
+                    || item
+                        .calls
+                        .iter()
+                        .any(|(slot, call)| !counts(call) && has_value(*slot))
+            };
+            plan.items.iter().filter(decides).map(|item| item.expected)
+        })
     }
 
     /// Returns an object whose controlling owner is gone, though the cluster has settled.
