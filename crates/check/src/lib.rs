@@ -1,7 +1,7 @@
 //! `loopscope check`: a scenario with expectations about its history, run with many seeds and with faults in watches and loops.
 //!
 //! A violation is reported with the run in which it occurred: the instant, the values, the chain of reasons, and a link to the page at that
-//! instant. `docs/check.md` describes the format. Native only.
+//! instant; [`explore`] tries every order of the tasks instead. `docs/check.md` describes the format. Native only.
 
 mod counterexample;
 mod exhaustive;
