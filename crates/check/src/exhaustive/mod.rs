@@ -401,11 +401,11 @@ impl Explorer<'_> {
         }
     }
 
-    fn frame<'s>(&self, world: World<'s>, hash: u64) -> Frame<'s> {
+    fn frame<'s>(&mut self, world: World<'s>, hash: u64) -> Frame<'s> {
         let (tasks, all) = world.alternatives();
         let first = match self.options.naive {
             true => None,
-            false => persistent(&world, &tasks),
+            false => persistent(&world, &tasks, &mut self.fingerprints),
         };
         let explored = |one: &Alternative| first.is_none_or(|first| one.task == Some(first));
         let (open, waiting): (Vec<_>, Vec<_>) = all.into_iter().partition(explored);
@@ -434,28 +434,42 @@ fn identity(world: &World<'_>, task: &ReadyTask) -> String {
 /// Returns a task whose early run leaves out no behaviour, so that the others may wait:
 ///
 /// - a pass over a key or a timer that changes no object: whatever a later pass would see differently wakes the key again;
-/// - a delivery to a process of which no pass is ready: what arrives later is delivered later, and nothing has looked at the cache between.
-fn persistent(world: &World<'_>, tasks: &[ReadyTask]) -> Option<usize> {
+/// - a delivery to a process of which no pass is ready that would see the difference: what arrives later is delivered later.
+fn persistent(
+    world: &World<'_>,
+    tasks: &[ReadyTask],
+    fingerprints: &mut Fingerprints,
+) -> Option<usize> {
     let is_silent = |task: &ReadyTask| {
         let mut copy = world.sim.clone();
         copy.step_task(task);
         copy.journal().len() == world.sim.journal().len()
     };
-    let reads = |process: Option<Process>| {
-        tasks
-            .iter()
-            .any(|task| task.process == process && task.step != ReadyStep::Deliver)
+    let first = tasks
+        .iter()
+        .position(|task| match (task.step, task.process) {
+            (ReadyStep::Pass, Some(Process::ControllerManager | Process::Scheduler))
+            | (ReadyStep::Timer, _) => is_silent(task),
+            _ => false,
+        });
+    let deliveries = || (0..tasks.len()).filter(|at| tasks[*at].step == ReadyStep::Deliver);
+    let readers = |at: usize| {
+        let process = tasks[at].process;
+        let reads =
+            move |task: &&ReadyTask| task.process == process && task.step != ReadyStep::Deliver;
+        tasks.iter().filter(reads)
     };
-    tasks.iter().position(|task| match task.step {
-        ReadyStep::Deliver => !reads(task.process),
-        ReadyStep::Pass => {
-            matches!(
-                task.process,
-                Some(Process::ControllerManager | Process::Scheduler)
-            ) && is_silent(task)
-        }
-        ReadyStep::Timer => is_silent(task),
-        ReadyStep::Kubelet(_) => false,
+    let first = first.or_else(|| deliveries().find(|at| readers(*at).next().is_none()));
+    first.or_else(|| {
+        let mut after = |order: [&ReadyTask; 2]| {
+            let mut copy = world.sim.clone();
+            order.into_iter().for_each(|task| copy.step_task(task));
+            fingerprints.of(&copy, world.window)
+        };
+        deliveries().find(|at| {
+            let delivery = &tasks[*at];
+            readers(*at).all(|reader| after([delivery, reader]) == after([reader, delivery]))
+        })
     })
 }
 

@@ -99,7 +99,8 @@ pub struct Alternative {
 pub struct World<'s> {
     scenario: &'s Scenario,
     plans: &'s [Plan],
-    window: Duration,
+    /// Span within which fast tasks are ready together.
+    pub window: Duration,
     /// Cluster.
     pub sim: Sim,
     commands: Beside,
