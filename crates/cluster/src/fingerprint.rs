@@ -210,7 +210,8 @@ impl Shape<'_> {
                     if refers && name == "uid" {
                         self.refers.extend(value.as_str().and_then(Uid::parse));
                     }
-                    if !LEFT_OUT.contains(&name.as_str()) && !(unnamed && name == "name") {
+                    let is_left_out = LEFT_OUT.contains(&name.as_str());
+                    if !(is_left_out || unnamed && name == "name") {
                         hash = hashed((hash, name, self.content(value, name)));
                     }
                 }
