@@ -144,7 +144,7 @@ struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = span)]
     jitter: Option<u64>,
     /// Writes the result for a CI system
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "exhaustive")]
     junit: Option<String>,
     /// Prints JSON instead of text
     #[arg(long)]
