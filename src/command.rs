@@ -35,6 +35,7 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// The exit code when that is not enough.
 const FULL: i32 = 3;
@@ -103,6 +104,12 @@ struct RunArgs {
     /// Disturbs watches and loops by the seed, as loopscope check --faults does in its run with this seed
     #[arg(long)]
     faults: bool,
+    /// Repeats a schedule that loopscope check --exhaustive has found
+    #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["faults", "jitter"])]
+    schedule: Option<check::Schedule>,
+    /// Span of the exploration within which tasks were ready together
+    #[arg(long, value_name = "TIME", value_parser = span, requires = "schedule")]
+    window: Option<u64>,
     /// Delays watch deliveries and orders passes by the seed, as loopscope check --jitter does
     #[arg(long, value_name = "TIME", value_parser = span)]
     jitter: Option<u64>,
@@ -124,20 +131,59 @@ struct CheckArgs {
     /// Seed of the first run
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Disturbs watches and loops at random instants, by the seed
+    /// Disturbs watches and loops at random instants, by the seed; with --exhaustive, the faults that a schedule may have, such as
+    /// --faults=lose:1,crash:1
+    #[arg(long, value_name = "FAULTS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    faults: Option<String>,
+    /// Explores every order of the tasks from the first expectation on, instead of sampling seeds
     #[arg(long)]
-    faults: bool,
+    exhaustive: bool,
+    #[command(flatten)]
+    bounds: Bounds,
     /// Delays watch deliveries by up to this time, and orders passes of the same time, by the seed, such as 20ms
     #[arg(long, value_name = "TIME", value_parser = span)]
     jitter: Option<u64>,
     /// Writes the result for a CI system
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "exhaustive")]
     junit: Option<String>,
     /// Prints JSON instead of text
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     memory: Memory,
+}
+
+/// Bounds of an exploration.
+#[derive(Args)]
+struct Bounds {
+    /// Maximum number of choices in a row
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2000,
+        requires = "exhaustive"
+    )]
+    depth: usize,
+    /// Maximum number of states
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 200_000,
+        requires = "exhaustive"
+    )]
+    states: usize,
+    /// Maximum time
+    #[arg(long, value_name = "N", requires = "exhaustive")]
+    minutes: Option<f64>,
+    /// Span within which deliveries, passes and steps of kubelets are ready together
+    #[arg(long, value_name = "TIME", value_parser = span, requires = "exhaustive")]
+    window: Option<u64>,
+    /// Explores without reduction, to compare
+    #[arg(long, requires = "exhaustive")]
+    naive: bool,
+    /// Goes on after the first violation
+    #[arg(long, requires = "exhaustive")]
+    keep_going: bool,
 }
 
 /// Starts a fresh cluster and runs kubectl command lines, with ; between them
@@ -374,6 +420,22 @@ fn run_scenario(scenario: &Scenario, args: &RunArgs, observer: &mut dyn Observer
         mistakes: Vec::new(),
     };
     let seed = args.seed;
+    if let Some(schedule) = &args.schedule {
+        let options = check::ExhaustiveOptions {
+            seed,
+            window: args.window.unwrap_or(check::WINDOW),
+            depth: usize::MAX,
+            states: usize::MAX,
+            limit: None,
+            faults: check::FaultBudget::any(),
+            naive: true,
+            keep_going: false,
+        };
+        let mut see = |sim: &Sim| collector.advanced(sim);
+        let failed = check::repeat(scenario, options, schedule, &mut see).err();
+        collector.mistakes.extend(failed);
+        return collector.mistakes;
+    }
     let options = check::CheckOptions {
         seed,
         seeds: 1,
@@ -423,12 +485,54 @@ fn printed(error: Option<io::Error>) -> Result<(), String> {
         .map_or(Ok(()), |e| Err(e.to_string()))
 }
 
+/// Explores every order of a scenario's tasks.
+fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
+    let bounds = &args.bounds;
+    let faults = args.faults.as_deref().unwrap_or_default();
+    let options = check::ExhaustiveOptions {
+        seed: args.seed,
+        window: bounds.window.unwrap_or(check::WINDOW),
+        depth: bounds.depth,
+        states: bounds.states,
+        limit: bounds.minutes.map(|minutes| minutes * 60.0),
+        faults: check::FaultBudget::parse(faults)?,
+        naive: bounds.naive,
+        keep_going: bounds.keep_going,
+    };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the limit of time is of the person who waits"
+    )]
+    let began = Instant::now();
+    let clock = || began.elapsed().as_secs_f64();
+    let of = check::explore(scenario, options, &clock)?;
+    match args.json {
+        true => print(&format!("{}\n", check::exploration_json(&of)))?,
+        false => print(&check::exploration_text(&of))?,
+    }
+    let failed =
+        |found: &check::FoundSchedule| matches!(found.violated, check::Violated::Failed(_));
+    let is_wrong = of.found.iter().any(failed) || (of.found.is_empty() && !of.undecided.is_empty());
+    Ok(match is_wrong {
+        true => 2,
+        false => u8::from(!of.found.is_empty()),
+    })
+}
+
 fn check(args: &CheckArgs) -> Result<u8, String> {
     let file = &args.scenario;
+    if !args.exhaustive
+        && args
+            .faults
+            .as_deref()
+            .is_some_and(|faults| !faults.is_empty())
+    {
+        return Err("--faults with kinds of faults needs --exhaustive".to_owned());
+    }
     let options = check::CheckOptions {
         seed: args.seed,
         seeds: args.seeds,
-        faults: args.faults,
+        faults: args.faults.is_some(),
         jitter: args.jitter.unwrap_or(0),
     };
     let mut scenario = read_scenario(file)?;
@@ -436,6 +540,9 @@ fn check(args: &CheckArgs) -> Result<u8, String> {
         scenario.name.clone_from(file);
     }
     args.memory.limit();
+    if args.exhaustive {
+        return explore(args, &scenario).map_err(|e| format!("{file}: {e}"));
+    }
     let report = check::check(&scenario, options).map_err(|e| format!("{file}: {e}"))?;
     if let Some(path) = &args.junit {
         std::fs::write(path, check::junit(&report)).map_err(|e| format!("{path}: {e}"))?;

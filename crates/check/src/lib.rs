@@ -1,15 +1,20 @@
 //! `loopscope check`: a scenario with expectations about its history, run with many seeds and with faults in watches and loops.
 //!
 //! A violation is reported with the run in which it occurred: the instant, the values, the chain of reasons, and a link to the page at that
-//! instant. `docs/check.md` describes the format. Native only.
+//! instant; [`explore`] tries every order of the tasks instead. `docs/check.md` describes the format. Native only.
 
 mod counterexample;
+mod exhaustive;
 mod histories;
 mod report;
 mod shrink;
 mod watch;
 
 pub use counterexample::Counterexample;
+pub use exhaustive::{
+    Choice, Ended, ExhaustiveOptions, Exploration, FaultBudget, FoundSchedule, Schedule, Violated,
+    WINDOW, exploration_json, exploration_text, explore, repeat,
+};
 pub use histories::Histories;
 pub use report::{escaped, json, junit, text};
 

@@ -2,7 +2,7 @@
 
 use super::{Checked, Counterexample, Report};
 use explain::words::Reason;
-use scenario::How;
+use scenario::{Expected, How};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -11,15 +11,15 @@ const MOST_REASONS: usize = 14;
 const MOST_FAULTS: usize = 20;
 
 /// Formats an expectation: `never: ready(web) < 2`.
-fn title(one: &Checked) -> String {
-    match one.expected.how {
-        How::Finishes(span) => format!(
-            "finishes within {} s: {}",
-            span as f64 / 1e6,
-            one.expected.text
-        ),
-        how => format!("{}: {}", how.word(), one.expected.text),
+pub(crate) fn expectation(of: &Expected) -> String {
+    match of.how {
+        How::Finishes(span) => format!("finishes within {} s: {}", span as f64 / 1e6, of.text),
+        how => format!("{}: {}", how.word(), of.text),
     }
+}
+
+fn title(one: &Checked) -> String {
+    expectation(&one.expected)
 }
 
 fn runs(report: &Report) -> String {

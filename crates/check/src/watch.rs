@@ -142,8 +142,6 @@ impl<'s> ObservedRun<'s> {
                 .over(*slot)
                 .is_some_and(|(value, _)| value.is_true())
         };
-        // What happened to an object that never existed is counted as zero; that none was created may be what is expected.
-        let counts = |call: &Expr| matches!(call, Expr::Call(function, _) if ["deleted", "changed", "unready"].contains(&function.name));
         let unknown = self.unknown(expected);
         !item.objects.is_empty()
             && (item.calls.iter()).all(|(_, call)| counts(call) || unknown.contains(&told(call)))
@@ -237,6 +235,12 @@ impl Observer for ObservedRun<'_> {
             action,
         });
     }
+}
+
+/// Returns true for a call that counts what happened: to an object that never existed, nothing did. That none was created may be what is
+/// expected.
+pub fn counts(call: &Expr) -> bool {
+    matches!(call, Expr::Call(function, _) if ["deleted", "changed", "unready"].contains(&function.name))
 }
 
 /// Returns the distinct calls of an expression.

@@ -241,7 +241,7 @@ impl ControllerManager {
     /// Queues a delayed key that is due.
     pub(crate) fn wake_delayed(&mut self, i: usize, key: &ObjectRef, tasks: &mut TaskQueue) {
         let now = tasks.now();
-        if let Some(cause) = self.workers[i].queue.take_later(key, now) {
+        if let Some(cause) = self.workers[i].queue.take_later(key, tasks.due()) {
             self.enqueue(i, key, now, cause, tasks);
         }
     }

@@ -22,7 +22,9 @@
 pub mod client_view;
 pub mod controller_manager;
 pub mod disk;
+pub mod explore;
 mod faults;
+pub mod fingerprint;
 pub mod forget;
 pub mod informers;
 pub mod loops;

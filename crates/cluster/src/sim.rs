@@ -12,7 +12,7 @@ use crate::disk::Disks;
 use crate::faults::ClientFaults;
 use crate::informers::Informers;
 use crate::process::{ContainerProcess, ProcessRunner};
-use crate::tasks::{Task, TaskQueue};
+use crate::tasks::{Position, Task, TaskQueue};
 use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
 use apiserver::why::Why;
 use apiserver::{
@@ -242,15 +242,16 @@ impl Sim {
 
     /// Runs the next task and returns its cost: one, plus one for each entry it wrote.
     pub fn step(&mut self) -> usize {
-        let cost = self.run_task();
+        let Some((position, task)) = self.tasks.pop() else {
+            return 1;
+        };
+        let cost = self.run_task(position, task, DELIVERY_BATCH);
         self.server.end_admission();
         cost
     }
 
-    fn run_task(&mut self) -> usize {
-        let Some((position, task)) = self.tasks.pop() else {
-            return 1;
-        };
+    /// Runs a task; a delivery, of so many events.
+    pub(crate) fn run_task(&mut self, position: Position, task: Task, batch: usize) -> usize {
         let before = self.scanned;
         let now = self.now();
         self.server.store.now = now;
@@ -259,7 +260,7 @@ impl Sim {
             Task::Deliver(process) | Task::Relist(process) | Task::Release(process)
                 if !self.informers.has(process) => {}
             Task::Deliver(process) => {
-                if !self.deliver(process) {
+                if !self.deliver(process, batch) {
                     // The rest is delivered before any other task.
                     self.tasks.put_back(position, Task::Deliver(process));
                     return 1;
@@ -345,9 +346,9 @@ impl Sim {
     }
 
     /// Delivers watch events that have arrived; returns false if more of this instant are left for the next task.
-    fn deliver(&mut self, process: Process) -> bool {
-        let now = self.now();
-        for _ in 0..DELIVERY_BATCH {
+    fn deliver(&mut self, process: Process, batch: usize) -> bool {
+        let now = self.tasks.due();
+        for _ in 0..batch {
             let informer = &mut self.informers[process];
             let Some((id, held)) = informer.pop(self.server.store.journal(), now) else {
                 if informer.watch_faults.is_some() {
@@ -442,7 +443,7 @@ impl Sim {
     /// Runs a cycle of the scheduler.
     fn schedule(&mut self) {
         let now = self.now();
-        if !self.scheduler.is_due(now) {
+        if !self.scheduler.is_due(self.tasks.due()) {
             return;
         }
         self.pass += 1;

@@ -88,6 +88,8 @@ pub struct TaskQueue {
     /// Lateness of tasks, if a fault has set one.
     pub(crate) jitter: Option<Jitter>,
     now: Time,
+    /// Due time of the task that runs: the clock, unless an explorer has chosen a task ahead of it.
+    due: Time,
     pending: Tree<Position, Task>,
     sequence: u64,
 }
@@ -144,8 +146,30 @@ impl TaskQueue {
     /// Takes the next task and sets the clock to its time.
     pub(crate) fn pop(&mut self) -> Option<(Position, Task)> {
         let (position, task) = self.pending.pop_first()?;
-        self.now = position.0;
+        (self.now, self.due) = (position.0, position.0);
         Some((position, task))
+    }
+
+    /// Returns the due time of the task that runs.
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Returns the pending tasks with their positions, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Position, &Task)> {
+        self.pending.iter()
+    }
+
+    /// Returns the task of a position.
+    pub(crate) fn get(&self, position: Position) -> Option<&Task> {
+        self.pending.get(&position)
+    }
+
+    /// Takes the task of a position, and leaves the clock as it is.
+    pub(crate) fn take(&mut self, position: Position) -> Option<Task> {
+        let task = self.pending.remove(&position)?;
+        self.due = position.0;
+        Some(task)
     }
 
     /// Returns an unfinished task to its position, before any other task.

@@ -6,17 +6,25 @@ use std::rc::Rc;
 
 /// State of a controller for one key, of a type of the controller's own. A copy shares the state until one of them changes.
 #[derive(Clone, Default)]
-pub struct KeyState(Option<Rc<dyn Any>>);
+pub struct KeyState(Option<Rc<dyn State>>);
+
+/// State of any type that can be told.
+trait State: Any + fmt::Debug {}
+
+impl<S: Any + fmt::Debug> State for S {}
 
 impl KeyState {
     /// Returns the state; `None` if it is empty or of another type.
     pub fn get<S: 'static>(&self) -> Option<&S> {
-        self.0.as_deref()?.downcast_ref()
+        (self.0.as_deref()? as &dyn Any).downcast_ref()
     }
 
     /// Takes the state, or the default if it is empty or of another type.
-    pub fn take<S: Clone + Default + 'static>(&mut self) -> S {
-        let state = self.0.take().map(Rc::downcast::<S>);
+    pub fn take<S: Clone + Default + fmt::Debug + 'static>(&mut self) -> S {
+        let state = self
+            .0
+            .take()
+            .map(|state| (state as Rc<dyn Any>).downcast::<S>());
         state
             .and_then(Result::ok)
             .map(Rc::unwrap_or_clone)
@@ -24,12 +32,15 @@ impl KeyState {
     }
 
     /// Replaces the state.
-    pub fn set<S: 'static>(&mut self, state: S) {
+    pub fn set<S: fmt::Debug + 'static>(&mut self, state: S) {
         self.0 = Some(Rc::new(state));
     }
 
     /// Changes the state, or the default if it is empty or of another type.
-    pub fn update<S: Clone + Default + 'static>(&mut self, change: impl FnOnce(&mut S)) {
+    pub fn update<S: Clone + Default + fmt::Debug + 'static>(
+        &mut self,
+        change: impl FnOnce(&mut S),
+    ) {
         let mut state = self.take();
         change(&mut state);
         self.set(state);
@@ -48,8 +59,7 @@ impl KeyState {
 
 impl fmt::Debug for KeyState {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = formatter.debug_struct("KeyState");
-        debug.field("is_empty", &self.is_empty()).finish()
+        formatter.debug_tuple("KeyState").field(&self.0).finish()
     }
 }
 

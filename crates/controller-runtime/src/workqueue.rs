@@ -106,6 +106,16 @@ impl WorkQueue {
         }
     }
 
+    /// Returns true if the pass of a key is due at this time.
+    pub fn is_due(&self, key: &ObjectRef, at: Time) -> bool {
+        self.ready.get(key).is_some_and(|item| item.at == at)
+    }
+
+    /// Returns the keys whose last passes failed, with the number of failures.
+    pub fn failures(&self) -> impl Iterator<Item = (&ObjectRef, u32)> {
+        self.failures.iter().map(|(key, count)| (key, *count))
+    }
+
     /// Number of passes so far.
     pub fn passes(&self) -> u32 {
         self.passes

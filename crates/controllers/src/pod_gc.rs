@@ -22,7 +22,7 @@ const FIRST_US: u64 = 5 * SECOND;
 const QUARANTINE_US: u64 = 40 * SECOND;
 
 /// Planned check.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct PlannedCheck {
     due: u64,
 }

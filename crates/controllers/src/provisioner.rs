@@ -23,7 +23,7 @@ use std::rc::Rc;
 /// Provisioner name in StorageClasses.
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
 /// Work in progress on a claim or volume.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Work {
     /// Completion time.
     due: Time,

@@ -23,7 +23,7 @@ use std::rc::Rc;
 const REASON: &str = "TaintManagerEviction";
 
 /// Eviction of a Pod.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Eviction {
     Scheduled {
         /// Time at which the first taint was observed.

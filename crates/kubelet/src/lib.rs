@@ -146,6 +146,19 @@ impl Kubelets {
         jobs
     }
 
+    /// Returns the state of the kubelets about each Pod that they run, as text.
+    pub fn pod_states(&self) -> impl Iterator<Item = (Uid, String)> {
+        self.workers.iter().map(|(uid, worker)| {
+            let down = self.outages.iter().any(|outage| outage.node == worker.node);
+            (*uid, format!("{} {down}", worker.told()))
+        })
+    }
+
+    /// Returns the key of a Pod that a kubelet runs.
+    pub fn pod_of(&self, uid: Uid) -> Option<&ObjectRef> {
+        self.workers.get(&uid).map(|worker| &worker.pod)
+    }
+
     /// Drops Pods that no longer exist.
     pub fn forget_gone(&mut self, is_there: impl Fn(&ObjectRef, Uid) -> bool) {
         let gone: Vec<Uid> = self

@@ -164,6 +164,16 @@ impl PodJob {
         vec![(now.after(after), job)]
     }
 
+    /// Returns the Pod that the job is for.
+    pub fn uid(&self) -> Uid {
+        self.uid
+    }
+
+    /// Returns the step as text, without its cause.
+    pub fn step(&self) -> String {
+        format!("{:?}", self.step)
+    }
+
     /// Returns true if the job is for this Pod.
     pub fn is_of(&self, uid: Uid) -> bool {
         self.uid == uid
@@ -223,6 +233,20 @@ impl PodWorker {
             mount_failures: 0,
             eviction: None,
         }
+    }
+
+    /// Returns its state as text, without what follows from the Pod.
+    pub(super) fn told(&self) -> String {
+        format!(
+            "{} {:?} {:?} {:?} {:?} {:?} {}",
+            self.node,
+            self.state,
+            self.grace_period,
+            self.containers,
+            self.mount_failures,
+            self.eviction,
+            self.host.is_some()
+        )
     }
 
     /// Begins the termination, or shortens that in progress; returns true if the containers are to be stopped, or stopped earlier.

@@ -13,5 +13,7 @@ pub use names::resolve;
 pub use parse::{
     Expected, How, Scenario, ScenarioStep, Wait, cluster, known_cluster_fields, parse, step,
 };
-pub use runner::{ActionSource, Finished, Observer, finish, run, run_disturbed, settle};
+pub use runner::{
+    ActionSource, Finished, Observer, command_of, finish, run, run_disturbed, settle,
+};
 pub use trace::Trace;

@@ -194,6 +194,20 @@ pub fn settle(sim: &mut Sim) {
     }
 }
 
+/// Returns the command of a step: its words and standard input.
+pub fn command_of(step: &ScenarioStep, sim: &Sim) -> BesideAct {
+    match step {
+        ScenarioStep::Apply(manifest) => BesideAct::Start(
+            vec!["apply".into(), "-f".into(), "-".into()],
+            manifest.clone(),
+        ),
+        ScenarioStep::Kubectl { line, .. } => {
+            BesideAct::Start(split(&resolve(line, sim)), String::new())
+        }
+        ScenarioStep::Wait(_) | ScenarioStep::Fault(_) => BesideAct::Poll,
+    }
+}
+
 impl<'r> Run<'r> {
     fn new(
         scenario: &'r Scenario,
@@ -243,18 +257,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns the command of a step: its words and standard input.
     fn start_of(&self, step: usize) -> BesideAct {
-        match &self.scenario.steps[step] {
-            ScenarioStep::Apply(manifest) => BesideAct::Start(
-                vec!["apply".into(), "-f".into(), "-".into()],
-                manifest.clone(),
-            ),
-            ScenarioStep::Kubectl { line, .. } => {
-                BesideAct::Start(split(&resolve(line, &self.sim)), String::new())
-            }
-            ScenarioStep::Wait(_) | ScenarioStep::Fault(_) => BesideAct::Poll,
-        }
+        command_of(&self.scenario.steps[step], &self.sim)
     }
 
     fn act(&mut self, step: usize, act: BesideAct) {

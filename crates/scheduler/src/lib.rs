@@ -131,6 +131,28 @@ impl Scheduler {
         self.memo.cached_templates()
     }
 
+    /// Returns the state of the scheduler about each Pod that it knows, as text: where it is queued, placed or counted.
+    pub fn pod_states(&self) -> impl Iterator<Item = (Uid, String)> {
+        let waits = self.pending.iter().map(|(uid, pod)| {
+            let state = (pod.queued.is_some(), pod.unschedulable_plugins);
+            (
+                *uid,
+                format!("{state:?} {}", self.unschedulable.contains_key(uid)),
+            )
+        });
+        let placed = self
+            .placed
+            .iter()
+            .map(|(uid, node)| (*uid, format!("placed {node}")));
+        let assumed = self.assumed.keys().map(|uid| (*uid, "assumed".to_owned()));
+        let counted = self.nodes.iter().flat_map(|(name, info)| {
+            info.pods
+                .keys()
+                .map(move |uid| (*uid, format!("counted {name}")))
+        });
+        waits.chain(placed).chain(assumed).chain(counted)
+    }
+
     /// Handles a watch event; returns the time of the next cycle if one has to be planned.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Option<Time> {
         self.now = now;

@@ -13,10 +13,10 @@ impl Sim {
     /// Runs the pass of a controller for a key that is due. A slowed controller queues the key instead; one that is no longer slow
     /// records how long the key has waited.
     pub(super) fn reconcile(&mut self, i: usize, key: &ObjectRef) {
-        let now = self.now();
-        let free = self.manager.worker_of_loop(i, now);
+        let (now, due) = (self.now(), self.tasks.due());
+        let free = self.manager.worker_of_loop(i, due);
         let queue = &mut self.manager.workers[i].queue;
-        let Some(cause) = queue.take(key, now) else {
+        let Some(cause) = queue.take(key, due) else {
             return;
         };
         if let Some(free) = free {
@@ -37,8 +37,8 @@ impl Sim {
 
     /// Runs the pass of a slowed controller for the first key in line.
     pub(super) fn slow_pass(&mut self, i: usize) {
-        let now = self.now();
-        if let Some((key, waited)) = self.manager.workers[i].queue.take_first(now) {
+        let due = self.tasks.due();
+        if let Some((key, waited)) = self.manager.workers[i].queue.take_first(due) {
             self.late_pass(i, &key, waited.cause, Some(waited));
             self.manager.plan_slow_pass(i, &mut self.tasks);
         }

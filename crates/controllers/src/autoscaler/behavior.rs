@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const DEFAULT_DOWN_WINDOW_S: i64 = 300;
 
 /// Recommendations and scaling events of one autoscaler, by their times.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Debug)]
 pub struct ScaleHistory {
     recommendations: BTreeMap<Time, i32>,
     scale_ups: BTreeMap<Time, i32>,

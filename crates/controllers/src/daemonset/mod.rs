@@ -35,7 +35,7 @@ const MAX_BACK_OFF_US: Duration = 900 * SECOND;
 /// Back-offs of the failed Pods by node (`failedPodsBackoff`).
 type FailedPodBackOffs = BTreeMap<Str, BackOff>;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct BackOff {
     /// Time of the last deletion of a failed Pod.
     since: Time,

@@ -21,7 +21,7 @@ const RELEASE_US: Duration = 12 * MS;
 const MAX_UNCOUNTED_PODS: usize = 500;
 
 /// State of a Job kept between passes.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct JobState {
     pub(super) backoff: BackoffRecord,
     /// Pods that the status lists and that are to be released next.
@@ -29,7 +29,7 @@ pub(super) struct JobState {
 }
 
 /// Pods to release.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct PodRelease {
     pods: Vec<Uid>,
     /// True if they are all that have ended.

@@ -40,7 +40,7 @@ const HEALTH_RETRY_US: u64 = 20 * MS;
 const UPDATE_RETRIES: u32 = 5;
 
 /// State of a node (`nodeHealthData` and `knownNodeSet`).
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Debug)]
 struct NodeState {
     is_registered: bool,
     /// Time of the planned check.
