@@ -249,7 +249,7 @@ fn main() {
             || settled.clone(),
             |sim| longest = longest.max(reconcile_all(sim, 1_000)),
         );
-        met &= report(name, 1_000, &figures, Some(200.0));
+        met &= report(name, 1_000, &figures, None);
         println!("{:34} longest task {longest:.2} ms", "");
     }
     let (update, checkpoint) = ("rolling update of 1000 Pods", "checkpoint of 1000 Pods");

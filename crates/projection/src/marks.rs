@@ -218,7 +218,8 @@ mod tests {
         }
         assert!(Lane::ALL.is_sorted());
         let many = (0..100).map(|n| Lane::named(&format!("loop-{n}")));
-        assert_eq!(many.last(), Some(Lane::Others));
+        let many: Vec<Lane> = many.collect();
+        assert_eq!(many.last(), Some(&Lane::Others));
         assert_eq!(Lane::from_name("others"), Some(Lane::Others));
     }
 
