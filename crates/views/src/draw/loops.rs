@@ -452,8 +452,11 @@ fn one_line(
     }
 }
 
-/// Keywords of the pseudo-code.
-pub const KEYWORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
+/// Keywords of the pseudo-code, and of programs.
+pub const KEYWORDS: [&str; 17] = [
+    "for", "range", "if", "else", "nil", "continue", "break", "def", "return", "elif", "while",
+    "in", "not", "and", "or", "lambda", "None",
+];
 
 /// Measures of the pseudo-code.
 struct CodeStyle {
