@@ -292,7 +292,7 @@ fn loops(sim: &Sim, state: &mut State) {
     for slot in &sim.manager.loops {
         state.global(hashed((
             "memory",
-            erased(&format!("{:?}", slot.state), now),
+            erased(&format!("{:?}", slot.state.decisive()), now),
         )));
     }
     for (uid, told) in sim.scheduler.pod_states() {

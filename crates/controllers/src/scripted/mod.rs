@@ -24,6 +24,7 @@ use serde_json::Value;
 use sim_core::tree::Tree;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::rc::Rc;
 
 /// Lines of the log that are kept.
@@ -106,6 +107,11 @@ impl LoopState {
     /// Returns the last pass of the program.
     pub fn last_pass(&self) -> Option<&LastPass> {
         self.last.as_ref()
+    }
+
+    /// Returns the part of the state on which later passes depend: neither the last pass nor the log.
+    pub fn decisive(&self) -> impl fmt::Debug + '_ {
+        (&self.memory, &self.events, &self.failing, self.starting)
     }
 
     /// Returns the keys whose last pass failed, with the error.
