@@ -141,7 +141,7 @@ struct CheckArgs {
     #[command(flatten)]
     bounds: Bounds,
     /// Delays watch deliveries by up to this time, and orders passes of the same time, by the seed, such as 20ms
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = span, conflicts_with = "exhaustive")]
     jitter: Option<u64>,
     /// Writes the result for a CI system
     #[arg(long, value_name = "FILE", conflicts_with = "exhaustive")]
@@ -488,6 +488,12 @@ fn printed(error: Option<io::Error>) -> Result<(), String> {
 /// Explores every order of a scenario's tasks.
 fn explore(args: &CheckArgs, scenario: &Scenario) -> Result<u8, String> {
     let bounds = &args.bounds;
+    if args.faults.as_deref() == Some("") {
+        return Err(
+            "with --exhaustive, --faults needs a number of each, such as --faults=lose:1,crash:1"
+                .to_owned(),
+        );
+    }
     let faults = args.faults.as_deref().unwrap_or_default();
     let options = check::ExhaustiveOptions {
         seed: args.seed,

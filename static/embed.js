@@ -171,14 +171,21 @@
 
   // Other sites may forbid to read what they serve; where this script was loaded with the attribute crossorigin, theirs does not.
   function mayFetch() {
-    return location.protocol !== 'file:' && (own.crossOrigin || new URL(LoopScope.home, document.baseURI).origin === location.origin);
+    return !isFolder() && (own.crossOrigin || new URL(LoopScope.home, document.baseURI).origin === location.origin);
+  }
+
+  // Of a folder without a server scripts may be loaded, and nothing may be fetched.
+  function isFolder() {
+    return new URL(LoopScope.home, document.baseURI).protocol === 'file:';
   }
 
   function fetched(name) {
     return fetch(LoopScope.home + name + '.wasm').then(function (answer) {
       if (!answer.ok) throw new Error(name + '.wasm: ' + answer.status);
-      // A blob is handed on without a copy.
-      return answer.blob();
+      return answer.arrayBuffer();
+    }).then(function (code) {
+      // A blob is handed on without a copy. (answer.blob() fails in Chromium where the page had it preloaded.)
+      return new Blob([code]);
     });
   }
 
@@ -509,7 +516,7 @@
       var self = this;
       var frame = document.createElement('iframe');
       // From a folder, where a sandboxed page may load nothing, it has an origin of its own without that.
-      if (location.protocol !== 'file:') frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
+      if (!isFolder()) frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
       frame.setAttribute('loading', this.getAttribute('preload') === 'auto' ? 'eager' : 'lazy');
       frame.title = this.getAttribute('title') || 'Loopscope: a Kubernetes simulation';
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';

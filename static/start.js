@@ -150,6 +150,7 @@
     }
     if (window.origin === 'null') {
       return given(name).then(function (code) { return code || own(name); }).then(function (code) {
+        if (code instanceof ArrayBuffer) return WebAssembly.compile(code);
         if (code instanceof Blob) return code.arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
         var bytes = new Uint8Array(code.length);
         for (var i = 0; i < code.length; i++) bytes[i] = code.charCodeAt(i);

@@ -98,11 +98,11 @@ fn lines(props: &Props, program: &LoopProgram) -> Html {
             </li>
         }
     });
-    let on_step = props.on_step.clone();
+    let (on_step, steps) = (props.on_step.clone(), program.stepping.is_some());
     let onkeydown = Callback::from(move |event: KeyboardEvent| {
         let by = match event.key().as_str() {
-            "ArrowDown" => 1,
-            "ArrowUp" => -1,
+            "ArrowDown" if steps => 1,
+            "ArrowUp" if steps => -1,
             _ => return,
         };
         event.prevent_default();

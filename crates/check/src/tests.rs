@@ -372,3 +372,28 @@ fn program_that_only_reacts_is_found_and_one_that_compares_holds() {
     let level = check_loop("replicaset-level.yaml", true);
     assert!(level.is_clean(), "{}", text(&level));
 }
+
+#[test]
+fn what_the_examples_of_loops_expect_holds_in_their_files() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/loops");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let report = check(
+            &scenario::parse(&text).unwrap(),
+            CheckOptions {
+                seed: 1,
+                seeds: 2,
+                faults: false,
+                jitter: 0,
+            },
+        );
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        // The edge-triggered loop is there to fail.
+        let holds = report.unwrap().is_clean();
+        assert_eq!(holds, name != "replicaset-edge", "{name}");
+        checked += 1;
+    }
+    assert!(checked >= 13);
+}

@@ -153,7 +153,9 @@ impl Fingerprints {
             generation: object.meta.generation,
             refers: &mut refers,
         };
-        let content = hashed((object.kind, shape.content(&value, "")));
+        // What people have named says nothing about fields of Kubernetes.
+        let whole = object.kind.is_custom();
+        let content = hashed((object.kind, shape.content(&value, "", whole)));
         let version = Version {
             content,
             refers: refers.into(),
@@ -184,6 +186,18 @@ const LEFT_OUT: [&str; 15] = [
     "generateName",
 ];
 
+/// Fields whose content is named by people.
+const PERSONAL: [&str; 8] = [
+    "data",
+    "stringData",
+    "binaryData",
+    "labels",
+    "annotations",
+    "matchLabels",
+    "nodeSelector",
+    "selector",
+];
+
 /// Length of a uid as text.
 const UID_LENGTH: usize = 36;
 
@@ -199,9 +213,17 @@ struct Shape<'r> {
 }
 
 impl Shape<'_> {
-    /// Hashes a value of the object.
-    fn content(&mut self, value: &Value, field: &str) -> u64 {
+    /// Hashes a value of the object; if `whole`, its names and texts are those of a person, and all of them count.
+    fn content(&mut self, value: &Value, field: &str, whole: bool) -> u64 {
+        let whole = whole && field != "metadata" || PERSONAL.contains(&field);
         match value {
+            Value::Object(map) if whole => map.iter().fold(7, |hash, (name, value)| {
+                hashed((
+                    hash,
+                    name,
+                    self.content(value, name, !field.is_empty() || name != "metadata"),
+                ))
+            }),
             Value::Object(map) => {
                 let refers = map.contains_key("uid") && field != "metadata";
                 let unnamed = refers || map.contains_key("generateName");
@@ -212,20 +234,23 @@ impl Shape<'_> {
                     }
                     let is_left_out = LEFT_OUT.contains(&name.as_str());
                     if !(is_left_out || unnamed && name == "name") {
-                        hash = hashed((hash, name, self.content(value, name)));
+                        hash = hashed((hash, name, self.content(value, name, false)));
                     }
                 }
                 hash
             }
             Value::Array(items) => {
-                let mut items: Vec<u64> = items.iter().map(|item| self.content(item, "")).collect();
+                let mut items: Vec<u64> = items
+                    .iter()
+                    .map(|item| self.content(item, "", whole))
+                    .collect();
                 if UNORDERED.contains(&field) {
                     items.sort_unstable();
                 }
                 hashed(items)
             }
-            Value::String(text) if is_timestamp(text) => 3,
-            Value::String(text) if text.starts_with("kube-api-access-") => 4,
+            Value::String(text) if !whole && is_timestamp(text) => 3,
+            Value::String(text) if !whole && text.starts_with("kube-api-access-") => 4,
             Value::String(text) if text.len() == UID_LENGTH && Uid::parse(text).is_some() => {
                 self.refers.extend(Uid::parse(text));
                 6
@@ -290,10 +315,10 @@ fn loops(sim: &Sim, state: &mut State) {
         }
     }
     for slot in &sim.manager.loops {
-        state.global(hashed((
-            "memory",
-            erased(&format!("{:?}", slot.state.decisive()), now),
-        )));
+        // Numbers of a program's memory count as they are.
+        let memory = format!("{:?}", slot.state.memory());
+        let waiting = erased(&format!("{:?}", slot.state.waiting()), now);
+        state.global(hashed(("memory", memory, waiting)));
     }
     for (uid, told) in sim.scheduler.pod_states() {
         state.note(uid, hashed(("scheduler", told)));

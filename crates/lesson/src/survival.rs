@@ -4,7 +4,7 @@ use apiserver::journal::{Op, Record};
 use apiserver::{Actor, Component};
 use cluster::Sim;
 use k8s_model::time::SECOND;
-use k8s_model::{Kind, ObjectRef, Str, Uid};
+use k8s_model::{Kind, ObjectRef, Uid};
 use kubectl::Session;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +20,8 @@ const MAX_TASKS: usize = 4_000;
 type Made = BTreeMap<Uid, ObjectRef>;
 
 thread_local! {
-    /// Result for the program and the objects that were tried last: a check is evaluated at each change of the cluster.
-    static LAST: RefCell<Option<(Str, Vec<Uid>, bool)>> = const { RefCell::new(None) };
+    /// Result for the loop and the objects that were tried last: a check is evaluated at each change of the cluster.
+    static LAST: RefCell<Option<(String, Vec<Uid>, bool)>> = const { RefCell::new(None) };
 }
 
 /// Returns true if what a loop has made comes back when an object of it is deleted: plainly, while the loop does not hear of it, and while
@@ -32,17 +32,17 @@ pub fn survives(sim: &Sim, name: &str) -> Option<bool> {
     let actor = Actor::component(of.component());
     let made = made(sim, &actor);
     let uids: Vec<Uid> = made.keys().copied().collect();
-    let program = &of.spec.program;
+    let tried = format!("{name} {:?}", of.spec);
     let known = LAST.with_borrow(|last| {
         let (of, objects, result) = last.as_ref()?;
-        (of == program && *objects == uids).then_some(*result)
+        (*of == tried && *objects == uids).then_some(*result)
     });
     if known.is_some() {
         return known;
     }
     let survives =
         !made.is_empty() && (0..TRIALS).all(|trial| comes_back(sim, &actor, &made, trial));
-    LAST.set(Some((program.clone(), uids, survives)));
+    LAST.set(Some((tried, uids, survives)));
     Some(survives)
 }
 

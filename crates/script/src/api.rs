@@ -148,7 +148,7 @@ signatures! {
     max(items;) Variadic "Returns the greatest item; key= ranks them."
     min(items;) Variadic "Returns the least item; key= ranks them."
     print(;) Variadic "Keeps a line of the loop's log."
-    range(end; start, step) Reads "Returns the integers up to this one, without it."
+    range(end;) Variadic "Returns the integers up to this one, without it: range(end), range(start, end), range(start, end, step)."
     remove_finalizer(object, name;) Reads
         "Removes a finalizer of the object in hand; returns True if it was there."
     repr(value;) Reads "Returns the value as it is written in a program."

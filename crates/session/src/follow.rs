@@ -206,7 +206,6 @@ impl State {
             | Msg::Load(..)
             | Msg::Replace(_)
             | Msg::Lesson(_)
-            | Msg::Stepping(_)
             | Msg::Begin { .. } => {}
             _ => return false,
         }

@@ -193,7 +193,7 @@ impl State {
 
     /// Stops the example once a person acts on the cluster, its clock or the manifest.
     fn note(&mut self, msg: &Msg, acts: bool) {
-        use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
+        use TimelineMsg::{Live, Pause, Play, Rate, Speed, Toggle};
         match msg {
             Msg::Selection(SelectionMsg::Select(Some(key))) => {
                 // A Pod that is being inspected must not be deleted by the script.
@@ -210,7 +210,7 @@ impl State {
             self.editor.leftovers.from_page &= matches!(msg, Msg::Apply);
         }
         let ends = match msg {
-            Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Live),
+            Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Rate(_) | Live),
             Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
             Msg::Load(..)
             | Msg::Lesson(_)

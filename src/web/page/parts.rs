@@ -420,7 +420,6 @@ fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     html! { <><h2>{ say(msg::filter_no_match()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::button_clear_filter()) }</button></> }
 }
 
-/// Returns the loop that the inspector shows, as drawn.
 /// Returns the program of a loop that is one.
 fn loop_program(state: &State, actor: &Actor) -> Option<LoopProgram> {
     let Component::Loop(id) = actor.component else {
@@ -443,6 +442,7 @@ fn loop_program(state: &State, actor: &Actor) -> Option<LoopProgram> {
     })
 }
 
+/// Returns the loop that the inspector shows, as drawn.
 fn inspected_loop(selection: &Selection, picture: &Picture) -> Option<Loop> {
     let actor = selection.inspected_loop()?;
     picture

@@ -88,6 +88,8 @@ pub enum Ended {
     Complete,
     /// Some schedules were cut off at the depth.
     Depth,
+    /// Some schedules were left in the middle of a wait, since a state like an earlier one came back.
+    Unfinished,
     /// A violation was found.
     Violated,
     /// The limit of states.
@@ -164,6 +166,8 @@ struct Explorer<'c> {
     decided: BTreeSet<usize>,
     longest: usize,
     is_cut: bool,
+    /// True if a round in the middle of a wait was left.
+    is_left: bool,
     found: Vec<(Violated, Vec<Choice>)>,
 }
 
@@ -201,13 +205,14 @@ pub fn explore(
         decided: BTreeSet::new(),
         longest: 0,
         is_cut: false,
+        is_left: false,
         found: Vec::new(),
     };
     let (schedules, limit) = explorer.run(root.clone(), began);
-    let ended = limit.unwrap_or(if explorer.is_cut {
-        Ended::Depth
-    } else {
-        Ended::Complete
+    let ended = limit.unwrap_or(match (explorer.is_cut, explorer.is_left) {
+        (true, _) => Ended::Depth,
+        (_, true) => Ended::Unfinished,
+        _ => Ended::Complete,
     });
     let seconds = clock() - began;
     let undecided = scenario.expected.iter().enumerate().filter(|(at, one)| {
@@ -255,7 +260,14 @@ pub fn repeat(
     let plans = plans(scenario)?;
     let root = root(scenario, &plans, options)?;
     see(&root.sim);
-    Replay::of(root).run(schedule, see)
+    let replayed = Replay::of(root).run(schedule, see)?;
+    match schedule.0.get(replayed.departures.len()) {
+        Some((point, choice)) => Err(format!(
+            "choice {choice} at point {point} was not reached: the run ended after {} choices",
+            replayed.choices
+        )),
+        None => Ok(replayed),
+    }
 }
 
 fn root<'s>(
@@ -348,6 +360,8 @@ impl Explorer<'_> {
         }
         if stack.len() >= self.options.depth {
             self.is_cut = true;
+            // It is explored where a shorter way leads to it.
+            self.visited.remove(&hash);
             return Some(1.0);
         }
         stack.push(frame);
@@ -391,6 +405,9 @@ impl Explorer<'_> {
         let writes = writes(world.sim.journal(), first.sim.journal().len());
         if let Some(violated) = world.violated_by_round(first, writes) {
             self.note(stack, violated);
+        } else if world.goes_on() {
+            // States that are not told apart come back before a wait is over: what follows the wait is not explored here.
+            self.is_left = true;
         } else {
             world.end();
             self.ends.insert(hash);

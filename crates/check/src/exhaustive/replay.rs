@@ -89,7 +89,9 @@ impl<'s> Replay<'s> {
                     instead,
                 });
             }
-            world.take(choice)?;
+            if let Err(error) = world.take(choice) {
+                world.violated.get_or_insert(Violated::Failed(error));
+            }
             see(&world.sim);
             replayed.choices = point + 1;
             if world.violated.is_some() {
@@ -100,6 +102,9 @@ impl<'s> Replay<'s> {
                 if let Some(first) = states.get(&hash) {
                     let writes = writes(world.sim.journal(), first.sim.journal().len());
                     world.violated = world.violated_by_round(first, writes);
+                    if world.violated.is_none() && !world.goes_on() {
+                        world.end();
+                    }
                     break;
                 }
                 states.insert(hash, world.clone());

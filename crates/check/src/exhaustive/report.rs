@@ -29,8 +29,11 @@ fn scope(of: &Exploration) -> String {
             of.longest
         ),
         Ended::Depth => format!(
-            "all schedules up to {} choices with {faults}",
+            "{schedules} with {faults}, each cut after {} choices; there are more",
             of.options.depth
+        ),
+        Ended::Unfinished => format!(
+            "{schedules} with {faults}; in some a wait does not end, and what follows it was not explored"
         ),
         Ended::Violated => format!("{} states to the first violation, with {faults}", of.states),
         Ended::States => format!(
@@ -96,9 +99,10 @@ pub fn exploration_text(of: &Exploration) -> String {
             (true, _) => "VIOLATED",
             _ if of.undecided.contains(&at) => "CANNOT BE DECIDED",
             (false, Ended::Complete) => "holds for all of them",
-            (false, Ended::Depth) => "holds to this depth",
             (false, Ended::Violated) => "not decided",
-            (false, Ended::States | Ended::Time) => "not found so far",
+            (false, Ended::Depth | Ended::Unfinished | Ended::States | Ended::Time) => {
+                "not found so far"
+            }
         };
         let _ = writeln!(out, "{verdict:<26} {rule}");
     }
@@ -176,6 +180,7 @@ pub fn exploration_json(of: &Exploration) -> Value {
     let ended = match of.ended {
         Ended::Complete => "complete",
         Ended::Depth => "depth",
+        Ended::Unfinished => "unfinished",
         Ended::Violated => "violated",
         Ended::States => "states",
         Ended::Time => "time",

@@ -126,7 +126,7 @@ fn exploration_that_is_cut_off_does_not_claim_to_hold() {
         },
     );
     assert_eq!(cut.ended, Ended::Depth);
-    assert!(exploration_text(&cut).contains("holds to this depth"));
+    assert!(exploration_text(&cut).contains("not found so far"));
     let few = explored(
         text,
         ExhaustiveOptions {

@@ -67,8 +67,8 @@ impl FaultBudget {
     }
 
     /// Number of all faults.
-    pub fn count(self) -> u16 {
-        self.lose + self.crash
+    pub fn count(self) -> u32 {
+        u32::from(self.lose) + u32::from(self.crash)
     }
 }
 
@@ -512,7 +512,6 @@ impl<'s> World<'s> {
             Phase::Settling(began) => (3, left(wait_ends_at(&self.sim, began))),
         };
         (self.step, phase, self.left, &self.background).hash(&mut hasher);
-        // Without a step or a command left, the quiet time so far decides the end.
         for (at, plan) in self.plans.iter().enumerate() {
             let Some(history) = &self.histories[at] else {
                 continue;
@@ -532,6 +531,11 @@ impl<'s> World<'s> {
 }
 
 impl World<'_> {
+    /// Returns true if the scenario is not over: a step is left, or one waits.
+    pub fn goes_on(&self) -> bool {
+        self.step < self.scenario.steps.len() || self.phase != Phase::Idle
+    }
+
     /// Judges a round of states that can repeat forever, by its writes: `None` if it is the rest of a settled cluster.
     pub fn violated_by_round(
         &self,

@@ -109,9 +109,9 @@ impl LoopState {
         self.last.as_ref()
     }
 
-    /// Returns the part of the state on which later passes depend: neither the last pass nor the log.
-    pub fn decisive(&self) -> impl fmt::Debug + '_ {
-        (&self.memory, &self.events, &self.failing, self.starting)
+    /// Returns what is still to be handled: events, and keys whose last pass failed.
+    pub fn waiting(&self) -> impl fmt::Debug + '_ {
+        (&self.events, &self.failing, self.starting)
     }
 
     /// Returns the keys whose last pass failed, with the error.

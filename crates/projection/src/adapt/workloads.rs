@@ -175,7 +175,7 @@ fn indexes(job: &serde_json::Value) -> Vec<IndexState> {
                 states
                     .iter_mut()
                     .skip(first)
-                    .take((last + 1).saturating_sub(first))
+                    .take(last.saturating_add(1).saturating_sub(first))
                     .for_each(|of| *of = state);
             }
         }

@@ -258,9 +258,13 @@ fn differences(sim: &Sim, component: Component) -> Vec<CacheDifference> {
     let missing = informer.watch_faults.iter().flat_map(|of| of.missing());
     let coming = informer.seen() as EntryId..journal.len() as EntryId;
     let watched = control_loop::watched_in(sim, component);
+    let about = |id: &EntryId| {
+        let write = journal.get(*id as usize).and_then(Entry::write);
+        write.is_some_and(|(_, object)| watched.contains(&object.kind))
+    };
     // Objects of a kind that the cache does not have as etcd has them.
     let mut differs: Vec<(Kind, BTreeSet<ObjectRef>)> = Vec::new();
-    for id in missing.chain(coming.take(MOST_EVENTS)) {
+    for id in missing.chain(coming.filter(about).take(MOST_EVENTS)) {
         let Some((_, object)) = journal.get(id as usize).and_then(Entry::write) else {
             continue;
         };
