@@ -28,7 +28,7 @@ fn the_example_holds_with_and_without_faults() {
         let output = check(flags);
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{text}");
-        assert!(text.contains("not found in "), "{text}");
+        assert!(text.contains("no violation in "), "{text}");
     }
 }
 

@@ -60,7 +60,7 @@ pub fn text(report: &Report) -> String {
     for one in &report.checked {
         let found = match one.violated {
             _ if one.is_vacuous() => "CANNOT BE DECIDED".to_owned(),
-            0 => format!("not found in {} runs", report.options.seeds),
+            0 => format!("no violation in {} runs", report.options.seeds),
             n => format!("VIOLATED in {n} of {} runs", report.options.seeds),
         };
         let _ = writeln!(out, "{found:<26} {}  ({})", title(one), one.location);

@@ -42,7 +42,7 @@ fn what_holds_is_not_found() {
     assert!(report.is_clean() && report.failed.is_empty());
     let told = text(&report);
     assert!(
-        told.contains("t: 3 runs, seeds 1 to 3: all with the same writes in the same order (--jitter 20ms varies it)\nnot found in 3 runs "),
+        told.contains("t: 3 runs, seeds 1 to 3: all with the same writes in the same order (--jitter 20ms varies it)\nno violation in 3 runs "),
         "{told}"
     );
     assert!(
