@@ -384,8 +384,8 @@ fn what_the_examples_of_loops_expect_holds_in_their_files() {
             &scenario::parse(&text).unwrap(),
             CheckOptions {
                 seed: 1,
-                seeds: 2,
-                faults: false,
+                seeds: 5,
+                faults: true,
                 jitter: 0,
             },
         );
