@@ -384,7 +384,7 @@ fn what_the_examples_of_loops_expect_holds_in_their_files() {
             &scenario::parse(&text).unwrap(),
             CheckOptions {
                 seed: 1,
-                seeds: 5,
+                seeds: 2,
                 faults: true,
                 jitter: 0,
             },
