@@ -70,7 +70,7 @@ test('every command is found again, at its time, and can be repeated', async ({ 
   await expect(page.getByText('You are viewing the past')).toBeVisible();
   // Replayed ten times as fast, to the newest instant.
   await page.getByRole('button', { name: 'Speed 1×' }).click();
-  await page.getByRole('group', { name: 'Speed' }).getByRole('button', { name: '10×', exact: true }).click();
+  await page.getByRole('group', { name: 'Real time' }).getByRole('button', { name: '10×', exact: true }).click();
   await expect(page.getByRole('button', { name: 'Speed 10×' })).toBeVisible();
   await page.locator('#play').click();
   await expect(page.getByText('You are viewing the past')).toHaveCount(0);

@@ -37,7 +37,9 @@ fn holds(of: &str, field: &str) -> Value {
         }
         ("step", "beside") => json!({ "const": "event-driven" }),
         ("step", "loop") => {
-            json!({ "enum": loops::all().map(|one| one.component.name()).collect::<Vec<_>>() })
+            let known: Vec<_> = loops::all().map(|one| one.component.name()).collect();
+            // Or the name of a ControlLoop that a step has applied.
+            json!({ "anyOf": [{ "enum": known }, { "type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" }] })
         }
         ("step", "look") | ("task", "about") | ("text", "en" | "zh") => json!({ "type": "string" }),
         ("step", "do") | ("task", "solution" | "alternative" | "wrong") => actions,

@@ -111,11 +111,16 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={value} value={Px(props.rate.position() * 100.0).to_string()} oninput={slide} {onkeydown} />
                 <span>{ "1000×" }</span><span class="pops up" onfocusout={&onfocusout}>
                     <button type="button" class="btn sm ghost mono opens" id="speed" title={say(msg::slider_speed_key())} aria-label={say(msg::speed_is(speed::label(speed)))} aria-expanded={speeds.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::Speed)}>{ speed::label(speed) }</button>
-                    if speeds { <div class="open speeds" role="group" aria-label={say(msg::slider_speed())}><b>{ say(msg::button_by_cause()) }</b>{ choices(&speed::CAUSAL_STOPS, true) }<b>{ say(msg::pace_real()) }</b>{ choices(&speed::STOPS, false) }</div> }
+                    if speeds { <div class="open speeds" role="group" aria-label={say(msg::slider_speed())}>{ paces(say(msg::button_by_cause()), choices(&speed::CAUSAL_STOPS, true)) }{ paces(say(msg::pace_real()), choices(&speed::STOPS, false)) }</div> }
                 </span>{ late(props.reached.clone()) }
             </div>
         </div>
     }
+}
+
+/// Draws the speeds of a pace below its name.
+fn paces(name: String, speeds: Html) -> Html {
+    html! { <span role="group" aria-label={name.clone()}><b aria-hidden="true">{ name }</b>{ speeds }</span> }
 }
 
 /// Draws the actual speed, if it is lower than requested.
