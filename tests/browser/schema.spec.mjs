@@ -25,7 +25,7 @@ test('what a lesson may not have is refused', () => {
     (one) => { one.steps = []; },
     (one) => { one.steps[0].sya = 'S'; },
     (one) => { one.steps[0].view = 'pods'; },
-    (one) => { one.steps[0].loop = 'deployment'; },
+    (one) => { one.steps[0].loop = 'Deployment controller'; },
     (one) => { one.title = { zh: '标题' }; },
     (one) => { one.steps[0].predict = { ask: 'A' }; },
     (one) => { one.steps[0].predict = { ask: 'A', choices: [{ say: 'x', if: '1 == 1' }] }; },
