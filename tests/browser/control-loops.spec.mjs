@@ -1,7 +1,7 @@
 // A control loop that is a program: its problems while typing, completion, the steps of a pass, breakpoints on lines, its lane.
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
-import { frames, isProblem } from './wait.mjs';
+import { frames, problemsOf } from './wait.mjs';
 
 const loop = `apiVersion: loopscope.dev/v1
 kind: ControlLoop
@@ -29,9 +29,7 @@ const box = (page) => page.getByRole('textbox', { name: /Manifest/ });
 const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
 
 async function open(page, query = '') {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   await expect(page.locator('.code.rich .cm-content')).toBeVisible();

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
 import { paste } from './clipboard.mjs';
-import { frames, isProblem, settled } from './wait.mjs';
+import { frames, isProblem, problemsOf, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const box = (page) => page.getByRole('textbox', { name: /Manifest/ });
@@ -11,9 +11,7 @@ const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
 
 /** The page with its code editor, the cursor at the end of a line (from 1). */
 async function open(page, line = 0) {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);
   await expect(page.locator('.code.rich .cm-content')).toBeVisible();

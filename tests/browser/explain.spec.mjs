@@ -1,6 +1,6 @@
 // kubectl explain: the descriptions of fields are loaded when they are asked for first, and the answer waits for them.
 import { expect, test } from '@playwright/test';
-import { isProblem, sandboxed } from './wait.mjs';
+import { problemsOf, sandboxed } from './wait.mjs';
 
 const output = (page) => page.getByRole('log', { name: 'Output' });
 
@@ -11,9 +11,7 @@ async function type(page, text) {
 }
 
 async function open(page) {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   const asked = [];
   page.on('request', (request) => { if (request.url().endsWith('/explain.js')) asked.push(request.url()); });
   await page.goto('index.html');

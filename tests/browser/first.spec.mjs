@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { frames, isProblem, settled } from './wait.mjs';
+import { frames, problemsOf, settled } from './wait.mjs';
 
 // A first visit: the other tests are those of a reader who has closed the suggestions.
 test.use({ storageState: { cookies: [], origins: [] } });
@@ -15,9 +15,7 @@ const manifest = (page) => page.getByRole('textbox', { name: /Manifest/ });
 const config = (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
 
 async function open(page, query = '') {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   return problems;

@@ -1,14 +1,12 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { frames, isProblem, settled } from './wait.mjs';
+import { frames, problemsOf, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 
 async function open(page, query = '?lang=zh&editor=plain') {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   return problems;

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { longest } from './tasks.mjs';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { frames, isProblem, link, settled } from './wait.mjs';
+import { frames, problemsOf, link, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pod = (page, name) => page.locator(`.item[data-kind="Pod"][data-name="${name}"]`);
@@ -12,9 +12,7 @@ const text = (page) => page.evaluate(() => window.loopscope.manifest());
 
 /** Problems the page reports: console errors, exceptions, requests to elsewhere. */
 function watch(page) {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   page.on('request', (request) => {
     if (!request.url().startsWith('http://127.0.0.1:') && !request.url().startsWith('data:') && !request.url().startsWith('blob:')) problems.push(`request to ${request.url()}`);
   });

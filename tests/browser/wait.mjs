@@ -52,6 +52,14 @@ export async function link(page) {
 /** Whether the page has said something on the console that it should not: an error or a warning, but for what the tests themselves block. */
 export const isProblem = (message) => ['error', 'warning'].includes(message.type()) && !message.text().includes('registration blocked by Playwright');
 
+/** A list that grows by what the page says on the console that it should not, and by its exceptions. */
+export function problemsOf(page) {
+  const problems = [];
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
+  page.on('pageerror', (error) => problems.push(error.message));
+  return problems;
+}
+
 /** The page in a frame without an origin of its own, as a course page may hold it. */
 export async function sandboxed(page, src, width, height) {
   // A page without anything of its own: Loopscope without its body may begin again, and the frame with it.

@@ -154,8 +154,12 @@ impl Fingerprints {
             refers: &mut refers,
         };
         // What people have named says nothing about fields of Kubernetes.
-        let whole = object.kind.is_custom();
-        let content = hashed((object.kind, shape.content(&value, "", whole)));
+        let custom = object.kind.is_custom();
+        let fields = value.as_object().into_iter().flatten();
+        let content = fields.fold(hashed(object.kind), |hash, (name, value)| {
+            let whole = custom && name != "metadata";
+            hashed((hash, name, shape.content(value, name, whole)))
+        });
         let version = Version {
             content,
             refers: refers.into(),
@@ -215,14 +219,10 @@ struct Shape<'r> {
 impl Shape<'_> {
     /// Hashes a value of the object; if `whole`, its names and texts are those of a person, and all of them count.
     fn content(&mut self, value: &Value, field: &str, whole: bool) -> u64 {
-        let whole = whole && field != "metadata" || PERSONAL.contains(&field);
+        let whole = whole || PERSONAL.contains(&field);
         match value {
             Value::Object(map) if whole => map.iter().fold(7, |hash, (name, value)| {
-                hashed((
-                    hash,
-                    name,
-                    self.content(value, name, !field.is_empty() || name != "metadata"),
-                ))
+                hashed((hash, name, self.content(value, name, true)))
             }),
             Value::Object(map) => {
                 let refers = map.contains_key("uid") && field != "metadata";

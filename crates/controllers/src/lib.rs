@@ -34,7 +34,7 @@ mod garbage_collector;
 mod gateway;
 mod history;
 mod ingress;
-mod job;
+pub mod job;
 mod namespace;
 mod node_lifecycle;
 mod ownership;

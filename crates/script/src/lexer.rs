@@ -1,5 +1,6 @@
 //! Tokens of a program, with its blocks as `Indent` and `Dedent`.
 
+use crate::api::KEYWORDS;
 use crate::error::{Problem, ScriptError};
 use std::rc::Rc;
 
@@ -27,11 +28,6 @@ pub(crate) enum FormatPart {
     Text(Rc<str>),
     Source(Rc<str>),
 }
-
-const KEYWORDS: &[&str] = &[
-    "and", "break", "continue", "def", "elif", "else", "for", "global", "if", "in", "is", "lambda",
-    "not", "or", "pass", "return", "while", "True", "False", "None",
-];
 
 /// Keywords of Python that the language does not have.
 const FOREIGN: &[&str] = &[
@@ -195,7 +191,9 @@ impl Lexer<'_> {
             let is_part = |c: char| c.is_alphanumeric() || c == '_';
             let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
             let name = &self.rest[..end];
-            let token = match KEYWORDS.iter().find(|word| **word == name) {
+            // `is` is read, and not offered.
+            let mut words = KEYWORDS.iter().chain(&["is"]);
+            let token = match words.find(|word| **word == name) {
                 Some(word) => Token::Word(word),
                 None if FOREIGN.contains(&name) => {
                     return Err(self.error(Problem::Unsupported(format!("'{name}'"))));

@@ -5,7 +5,7 @@
 //! Models `pkg/controller/job/job_controller.go`.
 
 mod backoff;
-mod indexes;
+pub mod indexes;
 mod pass;
 mod pods;
 mod policy;

@@ -6,6 +6,7 @@ use crate::model::{
     CardCaption, ControllerCard, Counter, IndexState, MAX_INDEXES, Metric, Tone, counters,
 };
 use controllers::cronjob::{self, NextRun};
+use controllers::job::indexes::Indexes;
 use i18n::format::short_count;
 use i18n::{Message, msg};
 use k8s_model::time::civil;
@@ -163,24 +164,17 @@ fn indexes(job: &serde_json::Value) -> Vec<IndexState> {
     let Some(all) = completions.filter(|all| indexed && (1..=MAX_INDEXES).contains(all)) else {
         return Vec::new();
     };
-    let mut states = vec![IndexState::Open; all as usize];
-    for (path, state) in [
-        ("/status/completedIndexes", IndexState::Completed),
-        ("/status/failedIndexes", IndexState::Failed),
-    ] {
-        // Intervals: `0-2,5`.
-        for interval in text(job.pointer(path)).split(',') {
-            let (first, last) = interval.split_once('-').unwrap_or((interval, interval));
-            if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
-                states
-                    .iter_mut()
-                    .skip(first)
-                    .take(last.saturating_add(1).saturating_sub(first))
-                    .for_each(|of| *of = state);
-            }
-        }
-    }
-    states
+    let set = |path: &str| Indexes::parse(&text(job.pointer(path)), all);
+    let (completed, failed) = (
+        set("/status/completedIndexes"),
+        set("/status/failedIndexes"),
+    );
+    let state = |index| match index {
+        _ if failed.has(index) => IndexState::Failed,
+        _ if completed.has(index) => IndexState::Completed,
+        _ => IndexState::Open,
+    };
+    (0..all).map(state).collect()
 }
 
 /// Reads the kinds that are stored as JSON: DaemonSets, Jobs, CronJobs.

@@ -61,12 +61,7 @@ pub(super) fn store(painter: &mut Painter, item: &Item, version: u64) {
 
 pub(super) fn cache(painter: &mut Painter, item: &Item, of: &CacheState) {
     let (w, h) = (item.rect.w, item.rect.h);
-    let differs = !of.differs.is_empty();
-    let words = if differs {
-        painter.say(&of.differs)
-    } else {
-        painter.say(&msg::cache_equal())
-    };
+    let words = painter.say(&of.words());
     let name = painter.say(&msg::cache_of(&of.title));
     if variant::is_store_line(item.rect) {
         painter.run(

@@ -595,12 +595,7 @@ fn put_cache(cache: &CacheState, rect: Rect, out: &mut Scene) {
         name: cache.title.clone(),
         namespace: String::new(),
     };
-    let state = if cache.differs.is_empty() {
-        msg::cache_equal()
-    } else {
-        cache.differs.clone()
-    };
-    let label = msg::name_value(msg::cache_of(&cache.title), state);
+    let label = msg::name_value(msg::cache_of(&cache.title), cache.words());
     out.put(&id, rect, CardBody::Cache(cache.clone()), None, "", label);
 }
 

@@ -307,6 +307,17 @@ pub struct CacheState {
     pub differs: Message,
 }
 
+impl CacheState {
+    /// Describes it beside etcd.
+    pub fn words(&self) -> Message {
+        if self.differs.is_empty() {
+            msg::cache_equal()
+        } else {
+            self.differs.clone()
+        }
+    }
+}
+
 /// Contents of the diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
