@@ -261,6 +261,8 @@
   // The first frame in sight opens alone: with others it would have a share of the network and of the processor, and the reader would wait
   // for all of them. They open once it has started; where none is in sight, as they come near it.
   var waiting = [];
+  // Elements whose manifest is not read yet: one of them may be the first in sight.
+  var coming = new Set();
   var first;
   var limit;
   var isFree = false;
@@ -277,8 +279,11 @@
       // What is not painted does not tell that it has started.
       if (!isSeen && entry.target === first) openAll();
     });
-    if (!first) openAll();
+    openIfNoneSeen();
   }, { threshold: [0, 0.01] });
+  function openIfNoneSeen() {
+    if (!first && !isFree && !coming.size) openAll();
+  }
   function openInTurn(element) {
     // Behind another tab nothing is painted.
     if (document.hidden || !watch) {
@@ -304,6 +309,7 @@
   function leaveTurn(element) {
     waiting = waiting.filter(function (other) { return other !== element; });
     if (element === first) openAll();
+    if (coming.delete(element) && waiting.length) openIfNoneSeen();
   }
 
   // Attributes that are parameters of the page as they are.
@@ -343,6 +349,7 @@
       this.style.display = 'block';
       this.style.position = 'relative';
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
+      coming.add(this);
       // The children of an element are parsed after it is connected.
       if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { soon(function () { self.prepare(turn); }); });
       // A module says where Loopscope is once this one has run.
@@ -483,9 +490,11 @@
       var self = this;
       if (!this.rests()) {
         this.makeFrame(fragment);
+        coming.delete(this);
         openInTurn(this);
         return;
       }
+      leaveTurn(this);
       this.cover = document.createElement('button');
       this.cover.type = 'button';
       this.cover.textContent = '▶';

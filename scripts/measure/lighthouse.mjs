@@ -20,7 +20,7 @@ const pages = ['index.html', 'index.html?lesson=control-loop', 'course-page.html
 const categories = ['performance', 'accessibility', 'best-practices'];
 
 export async function measure([runs = '3', ...only]) {
-  const server = await serve(0, { brotli: true, keeps: true });
+  const server = await serve(0, { brotli: 11, keeps: true });
   const home = `http://127.0.0.1:${server.address().port}/loopscope/`;
   const folder = mkdtempSync(join(tmpdir(), 'lighthouse-'));
   const out = join(folder, 'report.json');

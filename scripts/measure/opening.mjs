@@ -80,7 +80,7 @@ const columns = (runs, of) => {
 /** Of the site itself, and of course pages on another one whose host sends no CORS headers: its files come as scripts (static/embed.js). */
 export async function measure([runs = 3, dist, slowdown]) {
   console.log(`${'ms until'.padEnd(44)}${'runs'.padStart(7)}${' '.repeat(7 * (runs - 1))}${'least'.padStart(9)}${'median'.padStart(8)}${'kB'.padStart(8)}${'BenchmarkIndex (slowdown)'.padStart(28)}`);
-  const served = { brotli: true, ...(dist ? { dist } : {}) };
+  const served = { brotli: 11, ...(dist ? { dist } : {}) };
   await withBrowser(async (browser, home) => {
     const other = await serve(0, { ...served, extra: extra(home) });
     for (const [address, where] of [[home, ''], [`http://127.0.0.1:${other.address().port}/loopscope/`, ', on another site']]) {

@@ -3,11 +3,11 @@ import { expect } from '@playwright/test';
 import { createServer } from 'node:http';
 import { serve } from './server.mjs';
 
-/** A course page of another site than Loopscope's, which is served as static hosts do: compressed, and kept for a while; `cors`: that
- * allows its files to be read, as the page knows. */
-export async function many({ cors = false } = {}) {
+/** A course page of another site than Loopscope's, which is served as static hosts do: compressed (`brotli`: how well), and kept for a while;
+ * `cors`: that allows its files to be read, as the page knows. */
+export async function many({ cors = false, brotli = 11 } = {}) {
   let bytes = 0;
-  const lib = await serve(0, { brotli: true, keeps: true, cors, sent: (size) => { bytes += size; } });
+  const lib = await serve(0, { brotli, keeps: true, cors, sent: (size) => { bytes += size; } });
   const home = `http://127.0.0.1:${lib.address().port}/loopscope/`;
   const site = createServer((asked, answer) => {
     const query = new URL(asked.url, 'http://localhost').searchParams;

@@ -6,7 +6,7 @@ import { all, crowd, many, scrolled, transfer, used } from './many.mjs';
 
 test.describe.configure({ timeout: 180_000 });
 let site;
-test.beforeAll(async () => { site = await many(); });
+test.beforeAll(async () => { site = await many({ brotli: 5 }); });
 test.afterAll(() => site.close());
 
 test('four embeds transfer at most 1.2 times what one does', async ({ browser }) => {
@@ -57,6 +57,18 @@ test('the first in sight opens alone, the others once it has started', async ({ 
   const [alone, then] = await page.evaluate(() => window.opened);
   expect(alone).toEqual([true]);
   expect(then).toHaveLength(4);
+});
+
+test('one in sight whose manifest comes late opens before those out of sight', async ({ page, baseURL }) => {
+  await page.route('**/late.yaml', async (route) => {
+    await new Promise((go) => setTimeout(go, 1_500));
+    await route.fulfill({ body: 'kind: Pod\napiVersion: v1\nmetadata:\n  name: late\nspec:\n  containers:\n  - name: web\n    image: nginx\n' });
+  });
+  await course(page, baseURL, '<style>body { display: flex; flex-direction: column-reverse; }</style><script src="HOMEembed.js"></script><loop-scope autoplay></loop-scope><p style="height:900px"></p><loop-scope src="late.yaml" autoplay></loop-scope>');
+  const isOpen = (which) => page.locator(`loop-scope:${which}-of-type`).evaluate(({ frame }) => frame?.isConnected ?? false);
+  await expect.poll(() => isOpen('last')).toBe(true);
+  expect(await isOpen('first')).toBe(false);
+  await expect.poll(() => isOpen('first')).toBe(true);
 });
 
 /** Waits until the last embed of a page or frame answers; the milliseconds. */
@@ -112,7 +124,7 @@ for (const [name, fulfil] of [
 
 test.describe('where a site allows its files to be read, and the page says so', () => {
   let open;
-  test.beforeAll(async () => { open = await many({ cors: true }); });
+  test.beforeAll(async () => { open = await many({ cors: true, brotli: 5 }); });
   test.afterAll(() => open.close());
 
   /** The files of the module that the page of a course, not its frames, asked for, in the order in which they came to be asked for. */

@@ -43,7 +43,7 @@ test('forty blocks on a page of VitePress', async ({ page, browser }) => {
   const [without, built] = [await build(false), await build(true)];
   expect(built - without).toBeLessThan(10);
   let bytes = 0;
-  const site = await serve(0, { base: '/course/', dist: join(path, '.vitepress/dist'), brotli: true, keeps: true, sent: (size) => { bytes += size; } });
+  const site = await serve(0, { base: '/course/', dist: join(path, '.vitepress/dist'), brotli: 11, keeps: true, sent: (size) => { bytes += size; } });
   const home = `http://127.0.0.1:${site.address().port}/course/`;
   try {
     const fetched = [];
